@@ -1,0 +1,68 @@
+"""The environment that leads boto3, the AWS CLI and deployed functions to the emulated account.
+
+Nothing of a real account of the machine can be read or used: its profiles, keys, config files, metadata
+service and endpoints are replaced or switched off.
+Source of the names: AWS SDKs and Tools Reference Guide, "Environment variables support".
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+
+REGION = "us-east-1"
+ACCOUNT_ID = "123456789012"
+LEARNER_ACCESS_KEY = "AKIAONCELEARNER00001"
+"""An access key that exists in no real account: it names the learner at the API boundary, nothing else."""
+
+
+def of_account(endpoint: str, empty_file: str = os.devnull) -> dict[str, str]:
+    """The variables for a program that shall use the account at `endpoint` (``http://127.0.0.1:PORT``)."""
+    return {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": LEARNER_ACCESS_KEY,
+        "AWS_SECRET_ACCESS_KEY": "emulated",
+        "AWS_SESSION_TOKEN": "emulated",
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_REGION": REGION,
+        "AWS_CONFIG_FILE": empty_file,
+        "AWS_SHARED_CREDENTIALS_FILE": empty_file,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_PAGER": "",
+        "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
+    }
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a variable could lead an SDK to another account, so that it must go away."""
+    return name.upper().startswith("AWS_") or name.upper() == "BOTO_CONFIG"
+
+
+class Installed:
+    """The variables of an account put into a mapping such as `os.environ`; `restore` takes them out again."""
+
+    def __init__(self, variables: Mapping[str, str], environ: MutableMapping[str, str] = os.environ) -> None:
+        self._environ = environ
+        self._before = {name: environ[name] for name in [*environ] if is_foreign(name) or name in variables}
+        self._added = [*variables]
+        for name in self._before:
+            del environ[name]
+        environ.update(variables)
+
+    def restore(self) -> None:
+        """Give the mapping the values that it had before."""
+        for name in self._added:
+            self._environ.pop(name, None)
+        self._environ.update(self._before)
+
+
+def write_file(path: Path, variables: Mapping[str, str]) -> None:
+    """Write a file that a POSIX shell can `source` to use the account, for example with the AWS CLI."""
+    lines = ["unset AWS_PROFILE AWS_DEFAULT_PROFILE AWS_CA_BUNDLE AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE"]
+    lines += [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    # `aws sqs` of the AWS CLI 1 passes over AWS_ENDPOINT_URL (aws-cli builds the endpoint of SQS by itself).
+    lines.append('aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")

@@ -1,0 +1,209 @@
+"""The journal: what happened in the account, in order, as typed and frozen events.
+
+The live view, the checks and the tests read it. It is a bounded ring: when it is full the oldest events
+make room, and `Journal.dropped` says how many did.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+Item = Mapping[str, Any]
+"""An item or a key as DynamoDB JSON, for example ``{"id": {"S": "a"}, "quantity": {"N": "4"}}``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who made a call.
+
+    `kind` is one of learner, function, workflow, service. For a function, `name` is the function's name and
+    `request_id` the run that called; `role` is the ARN of the role whose policies decide, empty for the
+    learner, who may do everything.
+    """
+
+    kind: Literal["learner", "function", "workflow", "service"]
+    name: str = ""
+    request_id: str = ""
+    role: str = ""
+
+
+LEARNER = Caller("learner")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What all events have: a number that counts from 1 without gaps, and a time in seconds of the account's clock."""
+
+    number: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Event):
+    """An API call that was answered. `status` is the HTTP status, `error` the AWS error code or None."""
+
+    service: str
+    action: str
+    caller: Caller
+    parameters: Mapping[str, Any]
+    status: int
+    error: str | None
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteDecision(Event):
+    """What DynamoDB decided about one write, with the item as it was before and as it is after.
+
+    A refused write has `accepted` False, `error` the code (for example ConditionalCheckFailedException) and
+    `before == after`.
+    """
+
+    table: str
+    key: Item
+    action: str
+    condition: str | None
+    accepted: bool
+    before: Item | None
+    after: Item | None
+    caller: Caller
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageSent(Event):
+    queue: str
+    message_id: str
+    body: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageReceived(Event):
+    queue: str
+    message_id: str
+    receive_count: int
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageAcknowledged(Event):
+    """The message was deleted from its queue."""
+
+    queue: str
+    message_id: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageReturned(Event):
+    """The message was handled without success: it stays hidden until its visibility timeout ends."""
+
+    queue: str
+    message_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageDeadLettered(Event):
+    queue: str
+    message_id: str
+    dead_letter_queue: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(Event):
+    """One invocation of a function began. `source` says what invoked it: invoke, async, mapping, workflow."""
+
+    function: str
+    request_id: str
+    payload: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded(Event):
+    function: str
+    request_id: str
+    outcome: Literal["succeeded", "error", "timeout", "crash"]
+    payload: str
+    error_type: str | None
+    duration_ms: float
+    log: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultFired(Event):
+    """An armed fault did its work on a call. `call` is written service:Action."""
+
+    fault: str
+    call: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed(Event):
+    function: str
+    code_sha256: str
+
+
+E = TypeVar("E", bound=Event)
+
+
+class Journal:
+    """A bounded, thread-safe list of events.
+
+    `size` is the number of events kept, `now` gives the time in seconds.
+    """
+
+    def __init__(self, size: int = 20_000, now: Callable[[], float] = time.time) -> None:
+        self._events: deque[Event] = deque(maxlen=size)
+        self._now = now
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._subscribers: tuple[Callable[[Event], None], ...] = ()
+        self.last = 0
+
+    def record(self, kind: type[E], **fields: Any) -> E:
+        """Append an event of `kind` and tell the subscribers. Returns the event with its number and time."""
+        with self._lock:
+            self.last = next(self._numbers)
+            event = kind(number=self.last, at=self._now(), **fields)
+            self._events.append(event)
+            subscribers = self._subscribers
+        for tell in subscribers:
+            tell(event)
+        return event
+
+    @property
+    def dropped(self) -> int:
+        """How many events made room for newer ones."""
+        with self._lock:
+            return self.last - len(self._events)
+
+    def events(self, *kinds: type[E], since: int = 0) -> list[E]:
+        """The events after number `since`, oldest first; only those of the given kinds if any are given."""
+        with self._lock:
+            recent = list(itertools.takewhile(lambda event: event.number > since, reversed(self._events)))
+        recent.reverse()
+        return [event for event in recent if not kinds or isinstance(event, kinds)]  # type: ignore[misc]
+
+    def subscribe(self, tell: Callable[[Event], None]) -> Callable[[], None]:
+        """Call `tell` with each new event, from the thread that recorded it: it must return at once.
+
+        Returns a function that ends the subscription.
+        """
+        with self._lock:
+            self._subscribers = (*self._subscribers, tell)
+
+        def unsubscribe() -> None:
+            with self._lock:
+                self._subscribers = tuple(other for other in self._subscribers if other is not tell)
+
+        return unsubscribe
