@@ -1,0 +1,31 @@
+# Every target is one call of `python -m helpers …`, so that Windows without make can type the same: README.md.
+PYTHON ?= python3
+LANG_ ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test setup notebooks i18n lock clean
+.NOTPARALLEL:
+
+help: ## this list
+	@$(PYTHON) -m helpers help
+
+lab: ## open the course in JupyterLab (first time: sets up .venv); LANG_=fr chooses JupyterLab's own language
+	@$(PYTHON) -m helpers lab $(if $(LANG_),--language $(LANG_))
+
+test: ## run everything that CI runs
+	@$(PYTHON) -m helpers test
+
+setup: ## only create or repair .venv
+	@$(PYTHON) -m helpers setup
+
+notebooks: ## write notebooks/ from lessons/
+	@$(PYTHON) -m helpers notebooks
+
+i18n: ## bring the catalogs up to date with lessons/ and helpers/
+	@$(PYTHON) -m helpers i18n
+
+lock: ## choose new versions for requirements*.lock
+	@$(PYTHON) -m helpers lock
+
+clean: ## remove .venv and caches; answers and notebooks stay
+	@$(PYTHON) -m helpers clean
