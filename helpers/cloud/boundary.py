@@ -1,0 +1,184 @@
+"""The API boundary: one WSGI application that every call to the account passes.
+
+It says which service, which action and who, lets permissions and faults speak, answers what moto lacks
+(`route`), hands the rest to moto one at a time, and writes the journal. moto's state is not safe for threads,
+so `lock` is held around moto; it is *not* held while a function runs or a long poll waits.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+import uuid
+from collections.abc import Callable, Iterable
+from typing import Any
+from wsgiref.types import StartResponse
+
+from .exchange import BodyTooLarge, Environ, Exchange, environ_with_body, parse, read_body
+from .journal import LEARNER, Call, Caller, Journal
+from .responses import Response, error
+
+Handler = Callable[[Exchange], Response]
+Before = Callable[[Exchange], None]
+After = Callable[[Exchange, Response], None]
+Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+Gate = Callable[[Exchange], Response | None]
+
+READS = ("Get", "List", "Describe", "Head", "Query", "Scan", "BatchGet", "Filter", "Lookup", "TransactGet")
+"""How the names of actions begin that change nothing."""
+
+ANY = "*"
+
+
+class Changed:
+    """Tells waiting threads that something in the account may have changed."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """How often something changed so far: read it before you look at the account, then wait for more."""
+        return self._count
+
+    def notify(self) -> None:
+        with self._condition:
+            self._count += 1
+            self._condition.notify_all()
+
+    def wait(self, seen: int, timeout: float | None) -> bool:
+        """Wait until the count is above `seen`, at most `timeout` seconds. Returns whether it is."""
+        with self._condition:
+            return self._condition.wait_for(lambda: self._count > seen, timeout)
+
+
+class Boundary:
+    """WSGI application around `moto` (moto's own WSGI application)."""
+
+    def __init__(self, moto: Application, journal: Journal) -> None:
+        self.lock = threading.RLock()
+        self.changed = Changed()
+        self.journal = journal
+        self.callers: dict[str, Callable[[], Caller]] = {}
+        self.gates: list[Gate] = []
+        self.after_answer: list[After] = []
+        self.mounts: dict[str, Application] = {}
+        self.hosts: frozenset[str] = frozenset()
+        self._moto = moto
+        self._routes: dict[tuple[str, str], Handler] = {}
+        self._before: dict[tuple[str, str], list[Before]] = {}
+        self._after: dict[tuple[str, str], list[After]] = {}
+
+    def route(self, service: str, action: str, handler: Handler) -> None:
+        """Let `handler` answer this call in moto's place. It runs without the lock."""
+        self._routes[service, action] = handler
+
+    def before(self, service: str, action: str, hook: Before) -> None:
+        """Run `hook` inside the lock before moto answers this call; action may be ``*``."""
+        self._before.setdefault((service, action), []).append(hook)
+
+    def after(self, service: str, action: str, hook: After) -> None:
+        """Run `hook` inside the lock after moto answered this call; it may change the response."""
+        self._after.setdefault((service, action), []).append(hook)
+
+    def caller_of(self, access_key: str) -> Caller:
+        """Who holds an access key. Unknown keys are the learner's: the account has no other people."""
+        known = self.callers.get(access_key)
+        return known() if known else LEARNER
+
+    def ask_moto(self, exchange: Exchange, body: bytes | None = None) -> Response:
+        """Let moto answer, inside the lock and between the hooks. `body` replaces the request's body."""
+        keys = ((exchange.service, ANY), (exchange.service, exchange.action))
+        with self.lock:
+            for key in keys:
+                for before in self._before.get(key, ()):
+                    before(exchange)
+            response = self._moto_response(environ_with_body(exchange.environ, exchange.body if body is None else body))
+            for key in keys:
+                for after in self._after.get(key, ()):
+                    after(exchange, response)
+        return response
+
+    def answer(self, exchange: Exchange) -> Response:
+        """Answer a call: gates (permissions, faults) first, then a route of ours or moto; writes the journal."""
+        response = next((refusal for gate in self.gates if (refusal := gate(exchange)) is not None), None)
+        if response is None:
+            response = self._routes.get((exchange.service, exchange.action), self.ask_moto)(exchange)
+        self.journal.record(
+            Call,
+            service=exchange.service,
+            action=exchange.action,
+            caller=exchange.caller,
+            parameters=exchange.parameters,
+            status=response.status,
+            error=response.error,
+            request_id=exchange.request_id,
+        )
+        if not exchange.action.startswith(READS):
+            self.changed.notify()
+        for after in self.after_answer:
+            after(exchange, response)
+        return response
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        for prefix, application in self.mounts.items():
+            if path.startswith(prefix):
+                return application(environ, start_response)
+        response = self._respond(environ)
+        response.headers.setdefault("Content-Length", str(len(response.payload)))
+        start_response(f"{response.status} {_reason(response.status)}", list(response.headers.items()))
+        return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.payload]
+
+    def _respond(self, environ: Environ) -> Response:
+        if self.hosts and (environ.get("HTTP_HOST", "") not in self.hosts or "HTTP_ORIGIN" in environ):
+            # A page in the learner's browser can send requests to loopback, also through a host name of its own
+            # that resolves to 127.0.0.1. No SDK sends Origin, and none asks for another host.
+            return Response(403, b"This account answers programs on this machine only.\n", {"Content-Type": "text/plain"})
+        try:
+            body = read_body(environ)
+        except BodyTooLarge:
+            return Response(413, b"The request is too large.\n", {"Content-Type": "text/plain", "Connection": "close"})
+        exchange = parse(environ, body, str(uuid.uuid4()), self.caller_of)
+        try:
+            response = self.answer(exchange)
+        except Exception:
+            traceback.print_exc()
+            response = error(exchange, "InternalFailure", "The emulated account failed; see its error output.", 500)
+        response.headers.setdefault("x-amzn-RequestId", exchange.request_id)
+        return response
+
+    def _moto_response(self, environ: Environ) -> Response:
+        response = Response()
+
+        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], object]:
+            response.status = int(status.split(" ", 1)[0])
+            response.headers = dict(headers)
+            return lambda data: None
+
+        chunks = self._moto(environ, start)
+        try:
+            response.payload = b"".join(chunks)
+        finally:
+            close = getattr(chunks, "close", None)
+            if close:
+                close()
+        response.headers = {name: value for name, value in response.headers.items() if name.lower() not in _OURS}
+        if environ.get("REQUEST_METHOD") == "HEAD":
+            length = next((value for name, value in dict(response.headers).items() if name.lower() == "content-length"), None)
+            if length is not None:
+                response.headers["Content-Length"] = length
+        return response
+
+
+_OURS = {"connection", "server", "date", "transfer-encoding", "access-control-allow-origin", "access-control-allow-methods", "access-control-allow-headers", "access-control-expose-headers"}
+
+
+def _reason(status: int) -> str:
+    from http import HTTPStatus
+
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Unknown"

@@ -1,0 +1,72 @@
+"""The loopback server in front of the boundary: cheroot, keep-alive, quiet, on 127.0.0.1 and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+import threading
+from typing import Any
+
+from cheroot import wsgi
+
+from .boundary import Application
+
+LOOPBACK = "127.0.0.1"
+
+# A call to Invoke, a long poll and each idle worker's `next` hold a thread while they wait.
+_THREADS = 64
+
+
+class PortInUse(OSError):
+    """Another program listens on the port. `port` is its number."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(errno.EADDRINUSE, f"port {port} is in use by another program; choose another one, or 0 for any free port")
+        self.port = port
+
+
+class _Gateway(wsgi.Gateway_10):
+    """cheroot's WSGI gateway, with a way to hang up without an answer (a fault that the boundary injects)."""
+
+    def get_environ(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environ()
+        environ["once.hang_up"] = self._hang_up
+        return environ
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(OSError):
+            self.req.conn.socket.shutdown(socket.SHUT_RDWR)
+
+
+class Server:
+    """Serves `application` on 127.0.0.1 from a thread of its own. `port` 0 takes any free port.
+
+    Raises PortInUse when the port is taken.
+    """
+
+    def __init__(self, application: Application, port: int = 0) -> None:
+        self._server = wsgi.Server((LOOPBACK, port), application, numthreads=_THREADS, request_queue_size=128, timeout=3600, shutdown_timeout=1)
+        self._server.gateway = _Gateway
+        self._server.error_log = lambda *_, **__: None
+        try:
+            self._server.prepare()
+        except OSError as refusal:
+            if _taken(port):
+                raise PortInUse(port) from refusal
+            raise
+        self.port: int = self._server.bind_addr[1]
+        self._thread = threading.Thread(target=self._server.serve, name="once-server", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop listening and drop the connections."""
+        self._server.stop()
+        self._thread.join(timeout=5)
+
+
+def _taken(port: int) -> bool:
+    if not port:
+        return False
+    with socket.socket() as probe:
+        return probe.connect_ex((LOOPBACK, port)) == 0
