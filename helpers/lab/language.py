@@ -1,0 +1,178 @@
+"""The reader's language at run time.
+
+The English source is the key of every text; `helpers/locale/<language>.po` holds the translations, and a language
+is known as soon as its catalog lies there. PO files are read as they are: a translator saves, the next kernel shows it.
+
+babel is imported only when a catalog or a number needs it, so that importing this module costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import gettext
+import locale
+import os
+import re
+import sys
+import warnings
+from collections.abc import Mapping
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+
+SOURCE = "en"
+LOCALE = Path(__file__).resolve().parents[1] / "locale"
+LESSONS = Path(__file__).resolve().parents[2] / "lessons"
+
+# ISO 80000-1, 7.3.1: groups of three digits are separated by a small space, never by a point or a comma.
+_THIN_SPACE = "\u202f"
+
+_current: str | None = None
+
+
+class UnknownLanguage(ValueError):
+    """A language was asked for that has no catalog. `language` is what was asked for, `known` what there is."""
+
+    def __init__(self, language: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"No catalog for the language {language!r}. Choose one of: {', '.join(known)}.")
+        self.language = language
+        self.known = known
+
+
+def known_languages(folder: Path | None = None) -> tuple[str, ...]:
+    """Languages that have a catalog in `folder` (default: helpers/locale), sorted, and the source language."""
+    folder = LOCALE if folder is None else folder
+    return tuple(sorted({SOURCE, *(catalog.stem for catalog in folder.glob("*.po"))}))
+
+
+def use(language: str | None = None) -> str:
+    """Speak `language` from now on; without one, the language that `detect` finds. Returns the language.
+
+    :raises UnknownLanguage: `language` has no catalog.
+    """
+    global _current
+    if language is None:
+        _current = detect()
+    else:
+        found = _match(language, known_languages())
+        if found is None:
+            raise UnknownLanguage(language, known_languages())
+        _current = found
+    return _current
+
+
+def current() -> str:
+    """The language in use; detected at the first call."""
+    return use() if _current is None else _current
+
+
+def detect(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
+    """ONCE_LANGUAGE, else the notebook's folder, else the current folder, else the system's language, else English.
+
+    A folder counts when its name is a language that has a catalog, as in `notebooks/fr`; the innermost one wins.
+    JupyterLab gives the notebook's path in JPY_SESSION_NAME (jupyter_server, services/sessions/sessionmanager.py).
+    """
+    environ = os.environ if environ is None else environ
+    known = known_languages()
+    if wanted := environ.get("ONCE_LANGUAGE"):
+        if found := _match(wanted, known):
+            return found
+        warnings.warn(str(UnknownLanguage(wanted, known)), stacklevel=2)
+    session = environ.get("JPY_SESSION_NAME", "")
+    here = _working_folder() if folder is None else str(folder)
+    for names in (re.split(r"[\\/]", session)[:-1], re.split(r"[\\/]", here)):
+        for name in reversed(names):
+            if name in known:
+                return name
+    return _match(_system_language(environ), known) or SOURCE
+
+
+def _(message: str) -> str:
+    """`message` in the language in use; the English source where the catalog has nothing."""
+    return _helpers().gettext(message)
+
+
+def ngettext(singular: str, plural: str, n: int) -> str:
+    """The form of the message for the count `n`, by the plural rule of the language in use."""
+    return _helpers().ngettext(singular, plural, n)
+
+
+def lesson_text(lesson: str, context: str, source: str) -> str:
+    """A text of lesson.toml in the language in use.
+
+    `lesson` is the slug ("idempotent-consumer"), `context` the msgctxt ("check:connect:queue:hint").
+    Without a translation, `source` itself.
+    """
+    language = current()
+    if language == SOURCE or not source:
+        return source
+    return read_catalog(LESSONS / lesson.replace("-", "_") / f"{language}.po").pgettext(context, source)
+
+
+def number(value: float, digits: int | None = None) -> str:
+    """A number as a reader writes it: `number(10000.5)` is "10 000,5" in French. `digits`: exactly so many decimals."""
+    from babel.numbers import format_decimal, get_group_symbol
+
+    language = current()
+    pattern = None if digits is None else "#,##0" + ("." + "0" * digits if digits else "")
+    text = format_decimal(value, format=pattern, locale=language)
+    return text if language == SOURCE else text.replace(get_group_symbol(language), _THIN_SPACE)
+
+
+def read_catalog(path: Path) -> gettext.NullTranslations:
+    """The translations of one PO file, with its plural rule; empty ones and fuzzy ones are left out.
+
+    A file that is not there translates nothing. The file is read again when it was changed.
+
+    :raises babel.messages.pofile.PoFileError: the file is not a PO file.
+    """
+    try:
+        changed = path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return gettext.NullTranslations()
+    return _read_catalog(path, changed)
+
+
+@lru_cache(maxsize=32)
+def _read_catalog(path: Path, changed: int) -> gettext.NullTranslations:
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    with path.open("rb") as stream:
+        catalog = read_po(stream, locale=path.stem, abort_invalid=True)
+    compiled = BytesIO()
+    write_mo(compiled, catalog)
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+def _helpers() -> gettext.NullTranslations:
+    language = current()
+    return gettext.NullTranslations() if language == SOURCE else read_catalog(LOCALE / f"{language}.po")
+
+
+def _match(wanted: str, known: tuple[str, ...]) -> str | None:
+    """The known language that "fr", "fr_FR.UTF-8" or "fr-FR" means."""
+    name = re.split(r"[.@]", wanted.strip())[0].replace("-", "_")
+    for candidate in (name, name.split("_")[0]):
+        for language in known:
+            if language.lower() == candidate.lower():
+                return language
+    return None
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # deleted under the kernel
+        return ""
+
+
+def _system_language(environ: Mapping[str, str]) -> str:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if environ.get(name):
+            return environ[name]
+    if sys.platform == "win32":
+        import ctypes
+
+        return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
+    return locale.getlocale()[0] or ""
