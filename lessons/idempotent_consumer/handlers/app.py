@@ -7,9 +7,13 @@ ORDERS = os.environ["ORDERS_TABLE"]
 dynamodb = boto3.client("dynamodb")
 
 
+class InvalidJob(ValueError):
+    pass
+
+
 def handler(event, context):
     print("EVENT", json.dumps(event, sort_keys=True))
-    [record] = event["Records"]  # exactly one, or this line fails
+    [record] = event["Records"]  # exactly one record, or this line fails
     job = read_job(record["body"])
     print("JOB", json.dumps(job, sort_keys=True))
     processed = write_once(job)
@@ -21,12 +25,12 @@ def handler(event, context):
 def read_job(body):
     job = json.loads(body)
     if not isinstance(job, dict) or set(job) != {"id", "quantity"}:
-        raise ValueError(f"id and quantity expected: {body}")
+        raise InvalidJob(f"keys: {body}")
     if type(job["id"]) is not str or not job["id"]:
-        raise ValueError(f"id must be text: {body}")
+        raise InvalidJob(f"id: {body}")
     # type() and not isinstance(): for Python, True is an int.
     if type(job["quantity"]) is not int or not 1 <= job["quantity"] <= 10:
-        raise ValueError(f"quantity must be a whole number from 1 to 10: {body}")
+        raise InvalidJob(f"quantity: {body}")
     return job
 
 
@@ -34,11 +38,14 @@ def write_once(job):
     total = job["quantity"] * 250 + 100
     order = {"id": {"S": job["id"]}, "quantity": {"N": str(job["quantity"])}, "total_cents": {"N": str(total)}}
     try:
-        dynamodb.put_item(TableName=ORDERS, Item=order,
-                          ConditionExpression="attribute_not_exists(id)",  # judged inside the write itself
-                          ReturnValuesOnConditionCheckFailure="ALL_OLD")  # a refusal brings the stored order
+        dynamodb.put_item(
+            TableName=ORDERS,
+            Item=order,
+            ConditionExpression="attribute_not_exists(id)",  # judged inside the write itself
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",  # a refusal brings the stored order
+        )
     except dynamodb.exceptions.ConditionalCheckFailedException as refusal:
         if refusal.response["Item"] != order:
-            raise  # same id, other details: never acknowledge it silently
+            raise  # same id, other details: never acknowledged silently
         return False
     return True

@@ -1,0 +1,180 @@
+"""The questions that a lesson asks the account: each is a real call, and None stands for the service's own "not found"."""
+
+from __future__ import annotations
+
+import io
+import json
+import urllib.request
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from helpers.lab.checks import error_code
+
+if TYPE_CHECKING:
+    from helpers.cloud import Cloud
+
+NO_QUEUE = frozenset({"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"})
+NOT_FOUND = "ResourceNotFoundException"
+_OLDEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+class Services:
+    """Reads and sets up resources of one account. Errors other than "not found" are botocore's own."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self._clients: dict[str, Any] = {}
+
+    def client(self, service: str) -> Any:
+        """A client of the learner's, made once."""
+        if service not in self._clients:
+            self._clients[service] = self._cloud.client(service)
+        return self._clients[service]
+
+    def arn(self, service: str, resource: str) -> str:
+        return f"arn:aws:{service}:{self._cloud.region}:{self._cloud.account_id}:{resource}"
+
+    # --- queues ------------------------------------------------------------------------------------------------
+
+    def queue_url(self, queue: str) -> str | None:
+        try:
+            return str(self.client("sqs").get_queue_url(QueueName=queue)["QueueUrl"])
+        except self.client("sqs").exceptions.ClientError as error:
+            if error_code(error) in NO_QUEUE:
+                return None
+            raise
+
+    def queue_attributes(self, queue: str) -> dict[str, str] | None:
+        """All attributes of a queue as SQS gives them."""
+        url = self.queue_url(queue)
+        if url is None:
+            return None
+        try:
+            answer = self.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+        except self.client("sqs").exceptions.ClientError as error:
+            if error_code(error) in NO_QUEUE:
+                return None
+            raise
+        return dict(answer["Attributes"])
+
+    def queue_names(self, prefix: str) -> list[str]:
+        urls = self.client("sqs").list_queues(QueueNamePrefix=prefix).get("QueueUrls", [])
+        return sorted(url.rpartition("/")[2] for url in urls)
+
+    def make_queue(self, queue: str, attributes: Mapping[str, str]) -> str:
+        """Create a queue and return its URL."""
+        return str(self.client("sqs").create_queue(QueueName=queue, Attributes=dict(attributes))["QueueUrl"])
+
+    def send(self, queue: str, body: str) -> str:
+        """Send a message as the producer does, and return its message id."""
+        url = self.queue_url(queue)
+        return str(self.client("sqs").send_message(QueueUrl=url, MessageBody=body)["MessageId"])
+
+    # --- functions ---------------------------------------------------------------------------------------------
+
+    def mappings(self) -> list[dict[str, Any]]:
+        """All event source mappings of the account."""
+        pages = self.client("lambda").get_paginator("list_event_source_mappings").paginate()
+        return [mapping for page in pages for mapping in page["EventSourceMappings"]]
+
+    def function(self, name: str) -> dict[str, Any] | None:
+        """The configuration of a function."""
+        try:
+            return dict(self.client("lambda").get_function_configuration(FunctionName=name))
+        except self.client("lambda").exceptions.ResourceNotFoundException:
+            return None
+
+    def code(self, name: str) -> dict[str, bytes]:
+        """The files of the function's deployed ZIP by name, downloaded as GetFunction says."""
+        location = self.client("lambda").get_function(FunctionName=name)["Code"]["Location"]
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with direct.open(location, timeout=10) as answer, zipfile.ZipFile(io.BytesIO(answer.read())) as archive:
+            return {entry: archive.read(entry) for entry in archive.namelist() if not entry.endswith("/")}
+
+    def make_role(self, name: str, statements: Sequence[Mapping[str, Any]]) -> str:
+        """Create a role that Lambda may assume, with exactly these statements, and return its ARN."""
+        trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}
+        iam = self.client("iam")
+        role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(policy([trust])))["Role"]
+        iam.put_role_policy(RoleName=name, PolicyName="rights", PolicyDocument=json.dumps(policy(statements)))
+        return str(role["Arn"])
+
+    def make_function(
+        self, name: str, role_arn: str, code: bytes, variables: Mapping[str, str], timeout: int
+    ) -> dict[str, Any]:
+        """Create a function whose handler is app.handler; `timeout` in seconds."""
+        return dict(
+            self.client("lambda").create_function(
+                FunctionName=name,
+                Runtime="python3.12",
+                Handler="app.handler",
+                Role=role_arn,
+                Code={"ZipFile": code},
+                Environment={"Variables": dict(variables)},
+                Timeout=timeout,
+            )
+        )
+
+    # --- tables and logs ---------------------------------------------------------------------------------------
+
+    def items(self, table: str) -> list[dict[str, Any]] | None:
+        """All items of a small table as DynamoDB JSON, read consistently, in the order of their ids."""
+        found: list[dict[str, Any]] = []
+        try:
+            for page in self.client("dynamodb").get_paginator("scan").paginate(TableName=table, ConsistentRead=True):
+                found += page["Items"]
+        except self.client("dynamodb").exceptions.ResourceNotFoundException:
+            return None
+        return sorted(found, key=lambda item: str(item.get("id", {}).get("S", "")))
+
+    def make_table(self, table: str) -> None:
+        """Create a table whose key is the string `id`."""
+        self.client("dynamodb").create_table(
+            TableName=table,
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+
+    def has_log_group(self, name: str) -> bool:
+        groups = self.client("logs").describe_log_groups(logGroupNamePrefix=name)["logGroups"]
+        return any(group["logGroupName"] == name for group in groups)
+
+    def log_lines(self, group: str, start: str) -> list[str] | None:
+        """The messages of a log group that begin with `start`."""
+        lines: list[str] = []
+        try:
+            for page in self.client("logs").get_paginator("filter_log_events").paginate(logGroupName=group):
+                lines += [event["message"] for event in page["events"]]
+        except self.client("logs").exceptions.ResourceNotFoundException:
+            return None
+        return [line for line in lines if line.startswith(start)]
+
+
+def policy(statements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A policy document."""
+    return {"Version": "2012-10-17", "Statement": list(statements)}
+
+
+def zip_of(files: Mapping[str, str]) -> bytes:
+    """A ZIP archive of text files, the same bytes for the same texts."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            entry = zipfile.ZipInfo(name, _OLDEST_ZIP_DATE)
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, text)
+    return buffer.getvalue()
+
+
+def worker_rights(services: Services, queue: str, table: str, function: str, actions: Sequence[str]) -> list[dict[str, Any]]:
+    """What a worker may do: consume one queue, do `actions` on one table, write its own logs."""
+    receive = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]
+    write_logs = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"]
+    own_logs = services.arn("logs", f"log-group:/aws/lambda/{function}")
+    return [
+        {"Effect": "Allow", "Action": receive, "Resource": services.arn("sqs", queue)},
+        {"Effect": "Allow", "Action": list(actions), "Resource": services.arn("dynamodb", f"table/{table}")},
+        {"Effect": "Allow", "Action": write_logs, "Resource": [own_logs, f"{own_logs}:*"]},
+    ]
