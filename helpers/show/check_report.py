@@ -1,0 +1,58 @@
+"""A check report: each point with its outcome in words, what was found, and a hint on request."""
+
+from __future__ import annotations
+
+from helpers.lab.checks import CheckReport, in_words
+from helpers.lab.language import _
+from helpers.show.markup import box, folded, heading, page, paragraph, plain, prose, sign
+
+_LOOKS = {
+    "right": ("✓", "good"),
+    "not-yet": ("✗", "bad"),
+    "not-attempted": ("○", "calm"),
+    "cannot-tell": ("?", "open"),
+}
+
+
+class ShownReport:
+    """Both forms of a report."""
+
+    def __init__(self, report: CheckReport) -> None:
+        self._report = report
+
+    def text(self) -> str:
+        lines = [self._heading()]
+        for item in self._report.items:
+            mark, _tone = _LOOKS[item.outcome]
+            lines.append(f"  {mark} {in_words(item.outcome)}: {item.text}")
+            if item.detail:
+                lines.append(f"      {item.detail}")
+            if item.hint and item.outcome != "right":
+                lines.append(f"      {_('Hint')}: {item.hint}")
+        lines.append(self._summary())
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        parts = [heading(self._heading())]
+        for item in self._report.items:
+            mark, tone = _LOOKS[item.outcome]
+            words = plain(in_words(item.outcome)).html
+            body = f"{sign(mark)}<strong>{words}</strong> · {prose(item.text).html}"
+            if item.detail:
+                body += paragraph(prose(item.detail))
+            if item.hint and item.outcome != "right":
+                body += folded(_("Hint"), prose(item.hint))
+            parts.append(f'<li style="list-style:none;margin:0;padding:0">{box(tone, body)}</li>')
+        parts[1:] = [f'<ul style="margin:.3em 0;padding:0">{"".join(parts[1:])}</ul>']
+        return page([*parts, paragraph(plain(self._summary()))])
+
+    def _heading(self) -> str:
+        title = self._report.title
+        return _("Check: {step}").format(step=title) if title else _("Check")
+
+    def _summary(self) -> str:
+        right = sum(item.outcome == "right" for item in self._report.items)
+        total = len(self._report.items)
+        if right == total:
+            return _("Everything is right.")
+        return _("{right} of {total} points are right.").format(right=right, total=total)

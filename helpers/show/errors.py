@@ -1,0 +1,53 @@
+"""Errors that a learner can meet: three sentences in their language instead of a traceback.
+
+The cell still fails (nbval and papermill see an error output); only what is printed changes.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from helpers.lab.errors import LabError
+from helpers.lab.language import _
+
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def explanation(error: BaseException) -> tuple[str, str, str]:
+    """(what happened, what it means, what to do); the last two may be empty."""
+    if isinstance(error, LabError):
+        return error.what, error.meaning, error.advice
+    return (
+        _("This did not work: {error}").format(error=f"{type(error).__name__}: {error}"),
+        _("An error that this course did not expect. Your answers are not touched."),
+        _("Run the cell again. If it happens again, restart the kernel and run the cells from the top."),
+    )
+
+
+def lines(error: BaseException) -> list[str]:
+    """The explanation as lines of a terminal; no colours, which would not fit every theme."""
+    what, meaning, advice = explanation(error)
+    shown = [f"{_BOLD}✗ {what}{_PLAIN}"]
+    if meaning:
+        shown.append(f"  {meaning}")
+    if advice:
+        shown.append(f"→ {advice}")
+    return shown
+
+
+def install(shell: Any) -> None:
+    """Show `LabError` in this form in an IPython shell."""
+
+    def show(
+        shell: Any,
+        kind: type[BaseException],
+        error: BaseException,
+        traceback: TracebackType,
+        tb_offset: int | None = None,
+    ) -> list[str]:
+        shown = lines(error)
+        shell._showtraceback(kind, error, shown)
+        return shown
+
+    shell.set_custom_exc((LabError,), show)

@@ -1,0 +1,56 @@
+"""What the live widgets share: one root, rows that wrap in a narrow pane, and texts that are not cut off.
+
+Core ipywidgets give a button or an HTML text one line of a fixed height in pixels. The few rules below undo
+that; they are scoped to our own roots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ipywidgets
+
+from helpers.show.markup import page
+
+_STYLE = """<style>
+.once-live .widget-html {height: auto; min-height: 0}
+.once-live .widget-html-content {
+  line-height: 1.45; white-space: normal; overflow-wrap: break-word; font-size: 1em}
+.once-live .once-row {
+  border-top: 1px solid var(--jp-border-color1, #bdbdbd); padding: .4em 0; gap: .3em 1em; overflow: visible}
+.once-live .once-row > * {margin: 0; min-width: 0}
+.once-live .jupyter-button {
+  white-space: normal; overflow: visible; height: auto; min-height: 2.2em; line-height: 1.35; font-size: 1em;
+  margin: .15em 0; padding: .35em .8em; border: 1px solid var(--jp-border-color1, #bdbdbd)}
+.once-live .jupyter-button:focus-visible {
+  outline: .2em dashed var(--jp-content-font-color1, currentColor); outline-offset: -.1em}
+.once-live .once-choice {text-align: left}
+.once-live .once-chosen {outline: .15em solid var(--jp-brand-color1, #1976d2); font-weight: bold}
+.once-live .widget-textarea {height: auto}
+.once-live .widget-textarea textarea {font-size: 1em; line-height: 1.4; min-height: 3.2em; resize: vertical}
+.once-live .widget-text, .once-live .widget-label {height: auto; font-size: 1em; white-space: normal}
+</style>"""
+
+
+def root(title: str, children: Sequence[ipywidgets.Widget]) -> ipywidgets.Widget:
+    """The root of a live widget; `title` is HTML."""
+    box = ipywidgets.VBox([words(title, style=True), *children], layout=ipywidgets.Layout(max_width="64em"))
+    box.add_class("once-live")
+    return box
+
+
+def words(html: str, *, style: bool = False) -> ipywidgets.HTML:
+    """Static HTML in the reader's language."""
+    return ipywidgets.HTML((_STYLE if style else "") + page([html]))
+
+
+def row(cells: Sequence[str | ipywidgets.Widget], flexes: Sequence[str]) -> ipywidgets.Widget:
+    """Cells side by side, one below the other where the pane is too narrow. `flexes`: CSS, one per cell."""
+    children = []
+    for cell, flex in zip(cells, flexes, strict=True):
+        child = words(cell) if isinstance(cell, str) else cell
+        child.layout.flex = flex
+        children.append(child)
+    line = ipywidgets.HBox(children, layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start"))
+    line.add_class("once-row")
+    return line

@@ -1,0 +1,151 @@
+"""One question before a step: choose, then read why. The choice is kept with the learner's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets
+
+from helpers.lab import lesson_texts
+from helpers.lab.answers import Answers
+from helpers.lab.errors import LabError
+from helpers.lab.language import _
+from helpers.show.bundle import bundle
+from helpers.show.callbacks import shown_errors
+from helpers.show.live import root
+from helpers.show.markup import box, heading, page, paragraph, plain, prose, sign, without_marks
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What is said to one choice."""
+
+    number: int
+    right: bool
+    choice: str
+    feedback: str
+
+    def text(self) -> str:
+        return f"{'✓' if self.right else '✗'} {self.number}. {self.choice}\n  {self.feedback}"
+
+    def html(self, *, live: bool = False) -> str:
+        said = f"{sign('✓' if self.right else '✗')}{self.number}. {prose(self.choice).html}"
+        return page([box("good" if self.right else "bad", said + paragraph(prose(self.feedback)), live=live)])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return bundle(self)
+
+
+class Prediction:
+    """One question with its choices. Show it in a cell, or answer with `answer(n)`."""
+
+    def __init__(self, question: lesson_texts.Prediction, answers: Answers) -> None:
+        self._question = question
+        self._answers = answers
+        self._live: _LiveQuestion | None = None
+
+    @property
+    def chosen(self) -> int | None:
+        """Number of the choice that was made (from 1), also before a restart, or None."""
+        kept = self._answers.read(self._file)
+        for number, choice in enumerate(self._question.choices, start=1):
+            if kept and kept == choice.text:
+                return number
+        return None
+
+    def answer(self, number: int) -> Feedback:
+        """Choose, with the numbers that are shown (from 1). Gives the feedback; the choice is kept.
+
+        :raises LabError: there is no such choice.
+        :raises helpers.lab.answers.AnswerNotSaved: no folder can be written to.
+        """
+        feedback = self.feedback(number)
+        self._answers.write(self._file, self._question.choices[number - 1].text)
+        if self._live is not None:
+            self._live.load()
+        return feedback
+
+    def feedback(self, number: int) -> Feedback:
+        """What is said to the choice `number` (from 1), without choosing it."""
+        choices = self._question.choices
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(choices):
+            raise LabError(
+                _("There is no choice {number}.").format(number=number),
+                _("The choices have the numbers from 1 to {last}.").format(last=len(choices)),
+                _("Choose one of these numbers."),
+            )
+        choice = choices[number - 1]
+        return Feedback(number, choice.right, choice.text, choice.feedback)
+
+    @property
+    def widget(self) -> ipywidgets.Widget:
+        """The live question."""
+        if self._live is None:
+            self._live = _LiveQuestion(self, self._question)
+        return self._live.root
+
+    def text(self) -> str:
+        lines = [f"{_('Predict')}: {self._question.question}"]
+        lines += [f"  {n}. {choice.text}" for n, choice in enumerate(self._question.choices, start=1)]
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        choices = "".join(f"<li>{prose(choice.text).html}</li>" for choice in self._question.choices)
+        question = paragraph(prose(self._question.question))
+        choices = f'<ol style="margin:.2em 0;padding-left:2em">{choices}</ol>'
+        return page([heading(_("Predict")), question, choices])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return bundle(self, self.widget)
+
+    @property
+    def _file(self) -> str:
+        return f"prediction-{self._question.step}"
+
+
+class _LiveQuestion:
+    """The widgets of one question."""
+
+    def __init__(self, prediction: Prediction, question: lesson_texts.Prediction) -> None:
+        self._prediction = prediction
+        self._said = ipywidgets.HTML()
+        self._buttons: list[ipywidgets.Button] = []
+        self._labels: list[str] = []
+        for number, choice in enumerate(question.choices, start=1):
+            label = f"{number}. {without_marks(choice.text)}"
+            button = ipywidgets.Button(description=label, tooltip="", layout=ipywidgets.Layout(width="100%"))
+            button.on_click(shown_errors(self._show)(self._choose(number)))
+            button.add_class("once-choice")
+            self._buttons.append(button)
+            self._labels.append(label)
+        opening = heading(_("Predict")) + paragraph(prose(question.question))
+        self.root = root(opening, [*self._buttons, self._said])
+        self.load()
+
+    def load(self) -> None:
+        """Show the choice that is kept."""
+        chosen = self._prediction.chosen
+        self._mark(chosen)
+        if chosen is None:
+            self._said.value = page([paragraph(plain(_("Choose before you run the next cell.")), soft=True)])
+        else:
+            self._said.value = self._prediction.feedback(chosen).html(live=True)
+
+    def _choose(self, number: int) -> Callable[[Any], None]:
+        def choose(_button: Any) -> None:
+            self._mark(number)
+            # Said before it is kept: a folder that cannot be written to must not cost the explanation.
+            self._said.value = self._prediction.feedback(number).html(live=True)
+            self._prediction.answer(number)
+
+        return choose
+
+    def _mark(self, chosen: int | None) -> None:
+        for number, (button, label) in enumerate(zip(self._buttons, self._labels, strict=True), start=1):
+            button.description = f"▸ {label}" if number == chosen else label
+            (button.add_class if number == chosen else button.remove_class)("once-chosen")
+
+    def _show(self, html: str) -> None:
+        self._said.value += html
