@@ -1,0 +1,100 @@
+"""What every test run shares: no traces of the person who runs it, and notebooks checked as they are stored."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
+# Cells with these marks are run without a comparison, or not at all, and nbval says nothing about it.
+_SILENT = ("nbval-skip", "nbval-ignore-output", "pytest-validate-ignore-output")
+_NOT_INHERITED = ("ONCE_LANGUAGE", "JPY_SESSION_NAME", "JUPYTER_CONFIG_PATH", "JUPYTER_PATH", "JUPYTER_TOKEN")
+_scratch: Path | None = None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Answers, settings and histories go to a folder of this run; each process of xdist has its own."""
+    global _scratch
+    _scratch = Path(tempfile.mkdtemp(prefix="once-tests-"))
+    for name, folder in {
+        "ONCE_HOME": "answers",
+        "JUPYTER_CONFIG_DIR": "jupyter-config",
+        "JUPYTER_DATA_DIR": "jupyter-data",
+        "JUPYTER_RUNTIME_DIR": "jupyter-runtime",
+        "IPYTHONDIR": "ipython",
+    }.items():
+        (_scratch / folder).mkdir()
+        os.environ[name] = str(_scratch / folder)
+    os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
+    for name in _NOT_INHERITED:
+        os.environ.pop(name, None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the run's folder."""
+    if _scratch is not None:
+        shutil.rmtree(_scratch, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave browser tests out, visibly, where there is no Chromium; in CI they then fail as they should."""
+    if os.environ.get("CI") or any(shutil.which(name) for name in _CHROMIUM):
+        return
+    reason = "no Chromium here; .ci/run shows how to install it"
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Beside nbval's own collector, look at each notebook as it is stored."""
+    if file_path.suffix == ".ipynb" and parent.config.getoption("nbval", default=False):
+        return StoredNotebook.from_parent(parent, path=file_path)
+    return None
+
+
+class StoredNotebook(pytest.File):
+    """A committed notebook. nbval compares nothing for a cell that was never executed: this finds those."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One test for the whole file."""
+        yield StoredCells.from_parent(self, name="stored")
+
+
+class StoredCells(pytest.Item):
+    """Every code cell was executed when the notebook was stored, and none escapes the comparison."""
+
+    def runtest(self) -> None:
+        """:raises AssertionError: lists the cells at fault by their ids."""
+        faults = stored_faults(json.loads(self.path.read_text(encoding="utf-8")))
+        assert not faults, f"{self.path.name}: " + "; ".join(faults) + ". Run `make notebooks`."
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:
+        """The message without a traceback, which would only show this file."""
+        return str(excinfo.value)
+
+
+def stored_faults(notebook: dict) -> list[str]:
+    """What makes a strict comparison of this notebook (nbformat 4, as JSON) incomplete, as sentences."""
+    faults: list[str] = []
+    for number, cell in enumerate(notebook["cells"]):
+        if cell["cell_type"] != "code":
+            continue
+        name = f"cell {cell.get('id', number)}"
+        source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+        if source.strip() and cell.get("execution_count") is None:
+            faults.append(f"{name} was not executed")
+        marks = {tag.lower() for tag in cell.get("metadata", {}).get("tags", [])}
+        marks |= {
+            line.strip().lstrip("#").strip().lower().replace("_", "-")
+            for line in source.splitlines()
+            if line.strip().startswith("#")
+        }
+        faults.extend(f"{name} has the mark {mark}" for mark in sorted(marks.intersection(_SILENT)))
+    return faults

@@ -1,0 +1,45 @@
+"""``python -m helpers.launcher``: the door that also opens for a Python which is too old.
+
+This file keeps to the syntax of Python 3.6, because an old Python must be able to read it in order to say
+what is missing.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+OLDEST = (3, 11)
+NEWEST_TRIED = 19
+
+
+def newer_python():
+    """Return the path of a Python on this machine that is new enough, or None."""
+    for minor in range(NEWEST_TRIED, OLDEST[1] - 1, -1):
+        path = shutil.which("python3.%d" % minor)  # noqa: UP031
+        if path and subprocess.call([path, "-c", "import venv, ensurepip"], stderr=subprocess.DEVNULL) == 0:
+            return path
+    return None
+
+
+def main():
+    """Run the command line with a Python that is new enough; return the exit code."""
+    if sys.version_info >= OLDEST:
+        from helpers.launcher.command import run
+
+        return run(sys.argv[1:])
+    found = newer_python()
+    if found:
+        sys.stderr.write("Once: %s is used, since %s is too old.\n" % (found, sys.executable))  # noqa: UP031
+        return subprocess.call([found, "-m", "helpers"] + sys.argv[1:])  # noqa: RUF005
+    command = "py -m helpers lab" if os.name == "nt" else "make lab PYTHON=python3.12"
+    sys.stderr.write(
+        "Once: this is Python %d.%d, and the course needs Python %d.%d or newer.\n"  # noqa: UP031
+        "Next: install a newer Python beside this one, then type `%s`.\n"
+        % (sys.version_info[:2] + OLDEST + (command,))
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,120 @@
+"""The commands of ``python -m helpers``; the Makefile has one target for each."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from helpers.launcher.environment import ROOT, Environment, remove
+from helpers.launcher.terminal import Trouble, command, complain, say
+
+_CACHES = (".pytest_cache", ".ruff_cache", ".hypothesis", ".mypy_cache", "build", "once_course.egg-info")
+
+
+def _setup(options: argparse.Namespace, environment: Environment) -> int:
+    if environment.ready(options.set):
+        say(f"the environment is ready; `{command('lab')}` opens the course.")
+    environment.prepare(options.set)
+    return 0
+
+
+def _lab(options: argparse.Namespace, environment: Environment) -> int:
+    from helpers.launcher.jupyter import open_lab
+
+    environment.prepare("course")
+    return open_lab(environment, options.language, options.browser)
+
+
+def _test(options: argparse.Namespace, environment: Environment) -> int:
+    from helpers.launcher.suite import run_suite
+
+    environment.prepare("test")
+    return run_suite(environment, options.only)
+
+
+def _course(*arguments: str) -> Callable[[argparse.Namespace, Environment], int]:
+    def run(options: argparse.Namespace, environment: Environment) -> int:
+        python = environment.prepare("course")
+        return subprocess.run(
+            [python, "-m", "helpers.course", *arguments],
+            cwd=environment.root,
+            env=environment.variables(),
+            check=False,
+        ).returncode
+
+    return run
+
+
+def _lock(options: argparse.Namespace, environment: Environment) -> int:
+    from helpers.launcher.locks import write_locks
+
+    environment.prepare("course")
+    return write_locks(environment, upgrade=not options.keep)
+
+
+def _clean(options: argparse.Namespace, environment: Environment) -> int:
+    for name in (".venv", *_CACHES):
+        remove(environment.root / name)
+    for folder in ("helpers", "tests", "lessons"):
+        for cache in sorted((environment.root / folder).rglob("__pycache__")):
+            remove(cache)
+    remove(environment.root / "__pycache__")
+    say("removed .venv and the caches. Answers and notebooks are as they were.")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    result = argparse.ArgumentParser(
+        prog="python -m helpers",
+        description="Once: order processing that is safe to repeat. Each command is also a make target.",
+        epilog="Without make, on Windows: py -m helpers lab",
+    )
+    commands = result.add_subparsers(metavar="command", required=True)
+
+    def add(
+        name: str, text: str, run: Callable[[argparse.Namespace, Environment], int]
+    ) -> argparse.ArgumentParser:
+        one = commands.add_parser(name, help=text, description=text)
+        one.set_defaults(run=run)
+        return one
+
+    lab = add("lab", "open the course in JupyterLab (the first time, this sets up .venv)", _lab)
+    lab.add_argument(
+        "--language", help="language of JupyterLab's own menus, for example fr"
+    )
+    lab.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
+    test = add("test", "run everything that CI runs", _test)
+    test.add_argument(
+        "only", nargs="*", help="steps to run (default: all): lint course notebooks tests"
+    )
+    setup = add("setup", "only create or repair .venv", _setup)
+    setup.add_argument(
+        "--set", choices=("course", "test"), default="course", help="which lock file (default: course)"
+    )
+    add("notebooks", "write notebooks/ from lessons/", _course("build"))
+    add("i18n", "bring the catalogs up to date with lessons/ and helpers/", _course("i18n"))
+    lock = add("lock", "choose new versions for requirements*.lock", _lock)
+    lock.add_argument(
+        "--keep", action="store_true", help="keep the versions that pyproject.toml still allows"
+    )
+    add("clean", "remove .venv and caches; answers and notebooks stay", _clean)
+    add("help", "this list", lambda options, environment: result.print_help() or 0)
+    return result
+
+
+def run(arguments: Sequence[str], root: Path = ROOT) -> int:
+    """Run one command; return its exit code: 1 for a trouble that it explained, 2 for a wrong line."""
+    options = parser().parse_args(list(arguments) or ["help"])
+    try:
+        return options.run(options, Environment(root))
+    except Trouble as trouble:
+        complain(trouble)
+        return 1
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        say("stopped.")
+        return 130

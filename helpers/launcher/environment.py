@@ -1,0 +1,374 @@
+"""The environment of the course: .venv, installed from a lock file, repaired when it is not whole.
+
+A stamp in the folder says what was put in: the digests of the lock files, the place of the clone, and whether
+the set-up came to its end. A start with a matching stamp does nothing; the rest follows from the stamp.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Literal
+
+from helpers.launcher.terminal import Trouble, command, run_logged, say
+
+Set = Literal["course", "test"]
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS: dict[Set, str] = {"course": "requirements.lock", "test": "requirements-test.lock"}
+OLDEST = (3, 11)
+LAYOUT = 1  # raise it when an old .venv must be made again although its lock files are the same
+
+_NETWORK = re.compile(
+    r"name resolution|NameResolutionError|NewConnectionError|ConnectTimeout|ReadTimeout|timed out|ProxyError|"
+    r"Max retries exceeded|Connection refused|Connection reset|Network is unreachable|dns error|"
+    r"error sending request|Failed to fetch|No matching distribution found",
+    re.IGNORECASE,
+)
+_CERTIFICATE = re.compile(
+    r"CERTIFICATE_VERIFY_FAILED|SSLError|invalid peer certificate|UnknownIssuer", re.IGNORECASE
+)
+_DISK_FULL = re.compile(
+    r"No space left on device|Errno 28|not enough space on the disk|os error 28", re.IGNORECASE
+)
+_CHANGED = re.compile(r"HASHES? (DO NOT|MISMATCH)|Hash mismatch", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What is in an environment. ``sets`` maps the name of a set to the digest of the lock it came from."""
+
+    state: Literal["installing", "ready"]
+    root: str
+    sets: dict[str, str] = field(default_factory=dict)
+    layout: int = LAYOUT
+
+
+class Environment:
+    """The folder .venv of one clone.
+
+    :param root: the clone's folder; the lock files and pyproject.toml are there.
+    """
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.root = root
+        self.folder = root / ".venv"
+        self.stamp_file = self.folder / "once.json"
+        self.log = self.folder / "once-setup.log"
+
+    @property
+    def python(self) -> Path:
+        """The environment's interpreter, there or not."""
+        return self.folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+    def digest(self, name: Set) -> str:
+        """SHA-256 of a lock file's text, whatever its line ends."""
+        path = self.root / LOCKS[name]
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise Trouble(
+                f"The lock file {LOCKS[name]} cannot be read ({error.strerror}).",
+                f"Bring it back with `git checkout -- {LOCKS[name]}`.",
+            ) from error
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+    def stamp(self) -> Stamp | None:
+        """The stamp, or None when the folder has none that can be read."""
+        try:
+            values = json.loads(self.stamp_file.read_text(encoding="utf-8"))
+            return Stamp(**values)
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def ready(self, name: Set) -> bool:
+        """Whether the set is installed as its lock file says, in this place. Takes milliseconds."""
+        stamp = self.stamp()
+        return (
+            stamp is not None
+            and stamp.state == "ready"
+            and stamp.layout == LAYOUT
+            and stamp.root == str(self.root)
+            and stamp.sets.get(name) == self.digest(name)
+            and self.python.exists()
+        )
+
+    def prepare(self, name: Set) -> Path:
+        """Make the environment ready for a set of packages and return its interpreter.
+
+        Nothing is done when it is ready. The set ``test`` contains ``course``.
+
+        :raises Trouble: something that the person must put right; the environment stays marked as unfinished.
+        """
+        if self.ready(name):
+            return self.python
+        with self._alone():
+            if not self.ready(name):
+                self._install(name)
+        return self.python
+
+    def variables(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The variables for a program that runs in this environment."""
+        result = dict(os.environ if base is None else base)
+        for unwanted in ("PYTHONHOME", "PYTHONPATH", "__PYVENV_LAUNCHER__", "CONDA_PREFIX"):
+            result.pop(unwanted, None)
+        result["VIRTUAL_ENV"] = str(self.folder)
+        result["PATH"] = os.pathsep.join([str(self.python.parent), result.get("PATH", "")])
+        result["PYTHONUTF8"] = "1"
+        return result
+
+    # -- the steps of a set-up
+
+    def _install(self, name: Set) -> None:
+        digests = {name: self.digest(name)}
+        if name == "test":
+            digests["course"] = self.digest("course")
+        started = time.monotonic()
+        if not self._usable():
+            self._create()
+        self._write(Stamp("installing", str(self.root)))
+        self._install_packages(LOCKS[name])
+        self._install_course()
+        self._write(Stamp("ready", str(self.root), digests))
+        say(f"the environment is ready ({round(time.monotonic() - started)} s).")
+
+    def _usable(self) -> bool:
+        """Whether packages can be put into the folder as it is; False means that it must be made."""
+        if not self.folder.exists() and not self.folder.is_symlink():
+            return False
+        stamp = self.stamp()
+        version = self._version()
+        if stamp is None:
+            if version is not None:
+                say("using the .venv that is already here.")
+                return True
+            raise Trouble(
+                "The folder .venv is already here, and no working Python 3.11 or newer with pip is in it.",
+                f"Delete it (`{command('clean')}` does), then type `{command('lab')}` again.",
+            )
+        if stamp.state == "installing":
+            say("an earlier set-up did not come to its end; it starts again.")
+        elif stamp.root != str(self.root):
+            say("this folder has moved since .venv was made; it is made again.")
+        elif stamp.layout != LAYOUT or version is None:
+            say("the Python of .venv no longer works; it is made again.")
+        else:
+            say("the lock file has changed; .venv is brought up to date.")
+            return True
+        return False
+
+    def _version(self) -> str | None:
+        """The version of the environment's Python, or None if it does not start, is too old or has no pip."""
+        code = f"import sys, pip; assert sys.version_info >= {OLDEST}; print(sys.version.split()[0])"
+        try:
+            done = subprocess.run(
+                [self.python, "-c", code],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                env=self.variables(),
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    def _create(self) -> None:
+        if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
+            version = f"{sys.version_info.major}.{sys.version_info.minor}"
+            raise Trouble(
+                f"Python {version} is here without its module venv, which makes environments.",
+                f"On Debian or Ubuntu: `sudo apt install python{version}-venv`. Elsewhere: install Python "
+                f"from its own installer. Then type `{command('lab')}` again.",
+            )
+        remove(self.folder)
+        say(f"making the environment .venv with Python {sys.version.split()[0]}.")
+        self.folder.mkdir()
+        self._write(Stamp("installing", str(self.root)))
+        interpreter = getattr(sys, "_base_executable", None) or sys.executable
+        code, output = run_logged(
+            [interpreter, "-m", "venv", self.folder],
+            self.log,
+            self.root,
+            self.variables() | {"PYTHONUTF8": "1"},
+        )
+        if code != 0 or self._version() is None:
+            raise self._trouble("The environment could not be made.", output)
+
+    def _install_packages(self, lock: str) -> None:
+        """Install a lock file: with uv, which is in it and takes a fifth of the time, else with pip."""
+        count = sum(
+            1 for line in (self.root / lock).read_text(encoding="utf-8").splitlines() if line[:1].isalnum()
+        )
+        say(
+            f"installing about {count} packages from {lock}; it takes the network and a few minutes, once."
+        )
+        uv = self._uv(lock)
+        if uv is not None:
+            arguments = [
+                "pip",
+                "install",
+                "--python",
+                self.python,
+                "--require-hashes",
+                "--no-build",
+                "-r",
+                lock,
+            ]
+            code, _ = run_logged([uv, *arguments], self.log, self.root, self.variables())
+            if code == 0:
+                return
+            say("uv could not install them; trying pip, which takes longer.")
+        code, output = self._pip("--require-hashes", "--only-binary", ":all:", "-r", lock)
+        if code != 0:
+            raise self._trouble("The packages could not be installed.", output)
+
+    def _uv(self, lock: str) -> Path | None:
+        """The uv of the lock file, installed with pip first; None where there is none for this system.
+
+        :raises Trouble: the network is missing, or the disk is full: pip would fail for the same reason.
+        """
+        part = self.folder / "once-uv.lock"
+        text = requirement(self.root / lock, "uv")
+        if text is None:
+            return None
+        part.write_text(text, encoding="utf-8", newline="\n")
+        code, output = self._pip("--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", str(part))
+        if code != 0 and (
+            _NETWORK.search(output) or _DISK_FULL.search(output) or _CERTIFICATE.search(output)
+        ):
+            raise self._trouble("The packages could not be installed.", output)
+        uv = self.python.with_name("uv.exe" if os.name == "nt" else "uv")
+        return uv if code == 0 and uv.exists() else None
+
+    def _install_course(self) -> None:
+        """Make ``helpers`` importable from every folder; the build backend is the locked one."""
+        code, output = self._pip("--no-build-isolation", "--no-deps", "--no-index", "--editable", ".")
+        if code != 0:
+            raise self._trouble("The package helpers could not be installed.", output)
+
+    def _pip(self, *arguments: str) -> tuple[int, str]:
+        options = ["--disable-pip-version-check", "--no-input", "--retries", "2"]
+        return run_logged(
+            [self.python, "-m", "pip", "install", *options, *arguments], self.log, self.root, self.variables()
+        )
+
+    def _trouble(self, what: str, output: str) -> Trouble:
+        again = f"then type `{command('lab')}` again. Details: {self.log}"
+        if _DISK_FULL.search(output):
+            return Trouble("The disk is full; the course needs about 600 MB.", f"Make room, {again}")
+        if _CERTIFICATE.search(output):
+            return Trouble(
+                "The package index was reached, but its certificate is not trusted here.",
+                f"Behind a company's proxy, set PIP_CERT and SSL_CERT_FILE to its certificate, {again}",
+            )
+        if _NETWORK.search(output):
+            return Trouble(
+                "The package index cannot be reached. Only the first start needs the network.",
+                f"Connect to the network (behind a proxy: set HTTPS_PROXY), {again}",
+            )
+        if _CHANGED.search(output):
+            return Trouble(
+                "A downloaded package is not the one that the lock file names; it was not installed.",
+                f"Clear the download cache (`python -m pip cache purge`), {again}",
+            )
+        last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
+        return Trouble(
+            f"{what} The last line of the output: {last}", f"Read the log, put right what it says, {again}"
+        )
+
+    def _write(self, stamp: Stamp) -> None:
+        text = json.dumps(asdict(stamp), indent=1) + "\n"
+        beside = self.stamp_file.with_suffix(".new")
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(beside, self.stamp_file)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep a second set-up of the same clone waiting until this one has ended, in whatever way."""
+        path = self.root / ".venv.lock"
+        try:
+            file = path.open("a+", encoding="utf-8")
+        except OSError as error:
+            raise Trouble(
+                f"The folder {self.root} cannot be written to ({error.strerror}).",
+                "Clone the course into a folder of your own, for example in your home folder.",
+            ) from error
+        with file:
+            told = False
+            while not _try_lock(file):
+                if not told:
+                    say("another set-up of this folder is at work; waiting for its end.")
+                    told = True
+                time.sleep(0.2)
+            try:
+                yield
+            finally:
+                _unlock(file)
+
+
+def requirement(lock: Path, name: str) -> str | None:
+    """The lines of one package in a lock file, with its hashes; None when the lock file does not have it."""
+    found = re.search(
+        rf"^{re.escape(name)}==[^\n]*(?:\n[ \t]+[^\n]*)*", lock.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return None if found is None else found.group(0) + "\n"
+
+
+def remove(folder: Path) -> None:
+    """Delete a folder, or the link or file that has its name.
+
+    :raises Trouble: something in it is in use or not ours.
+    """
+    try:
+        if folder.is_symlink() or folder.is_file():
+            folder.unlink()
+        elif folder.exists():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise Trouble(
+            f"{folder} cannot be deleted ({error.strerror}).",
+            "Close the programs that use it (JupyterLab, terminals), delete it, then type the command again.",
+        ) from error
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(file: IO[str]) -> bool:
+        try:
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(file: IO[str]) -> None:
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(file: IO[str]) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # a file system without locks: better unguarded than never
+            return True
+        return True
+
+    def _unlock(file: IO[str]) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)

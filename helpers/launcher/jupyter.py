@@ -1,0 +1,222 @@
+"""JupyterLab for the course: on 127.0.0.1 only, with a configuration of its own, ended with the terminal.
+
+Nothing of the reader's own Jupyter or IPython set-up is read or written: settings, workspaces and history lie
+in ``.venv/once-jupyter``, connection files in a folder that ends with the session.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import webbrowser
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from urllib.parse import quote
+
+from helpers.launcher.environment import Environment
+from helpers.launcher.terminal import Trouble, command, say
+
+FIRST_PAGE = "notebooks/index.ipynb"
+FIRST_PORT = 8888
+START_SECONDS = 120.0
+STOP_SECONDS = 20.0
+
+# jupyter_core, "Jupyter's common directories"; ipython, "IPython options".
+_OWN_FOLDERS = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "IPYTHONDIR": "ipython"}
+_NOT_INHERITED = (
+    "JUPYTER_CONFIG_PATH",
+    "JUPYTER_PATH",
+    "JUPYTER_RUNTIME_DIR",
+    "JUPYTERLAB_DIR",
+    "JUPYTERLAB_SETTINGS_DIR",
+    "JUPYTERLAB_WORKSPACES_DIR",
+    "JUPYTER_PORT",
+    "JPY_SESSION_NAME",
+)
+
+
+def overrides(language_pack: str | None = None) -> dict[str, object]:
+    """Defaults of JupyterLab's settings; the reader can still change them on the settings page.
+
+    :param language_pack: locale of the interface, "fr_FR"; with a hyphen it silently stays English.
+    """
+    result: dict[str, object] = {
+        # The news question is a string, not a boolean.
+        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+        # Without the saved state a reopened notebook shows "model not found" in place of each widget.
+        "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
+    }
+    if language_pack is not None:
+        result["@jupyterlab/translation-extension:plugin"] = {"locale": language_pack}
+    return result
+
+
+def language_pack(environment: Environment, language: str) -> str | None:
+    """The locale of the installed language pack for a language ("fr" gives "fr_FR"), or None."""
+    found = sorted(
+        environment.folder.glob(f"**/site-packages/jupyterlab_language_pack_{language}_*/__init__.py")
+    )
+    return found[0].parent.name.removeprefix("jupyterlab_language_pack_") if found else None
+
+
+def variables(environment: Environment, runtime: Path) -> dict[str, str]:
+    """The variables of the JupyterLab process and, through it, of its kernels and terminals."""
+    result = environment.variables()
+    for name in _NOT_INHERITED:
+        result.pop(name, None)
+    own = environment.folder / "once-jupyter"
+    for name, folder in _OWN_FOLDERS.items():
+        (own / folder).mkdir(parents=True, exist_ok=True)
+        result[name] = str(own / folder)
+    result["JUPYTER_RUNTIME_DIR"] = str(runtime)
+    result["JUPYTER_PREFER_ENV_PATH"] = (
+        "1"  # before a python3 kernel in the home folder
+    )
+    result["JUPYTER_PLATFORM_DIRS"] = "1"
+    return result
+
+
+def write_overrides(environment: Environment, language: str | None) -> None:
+    """Write the defaults of the settings into labconfig, where JupyterLab looks for them."""
+    pack = None
+    if language is not None:
+        pack = language_pack(environment, language)
+        if pack is None:
+            say(f"no JupyterLab language pack for {language!r} is installed; its menus stay in English.")
+    folder = environment.folder / "once-jupyter" / "config" / "labconfig"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(overrides(pack), indent=1, sort_keys=True) + "\n"
+    (folder / "default_setting_overrides.json").write_text(text, encoding="utf-8", newline="\n")
+
+
+def arguments(environment: Environment, port: int = FIRST_PORT) -> list[str]:
+    """The command line of the server process. The port is the first to be tried."""
+    return [
+        str(environment.python),
+        "-m",
+        "helpers.launcher.jupyter_process",
+        "--no-browser",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=100",
+        f"--ServerApp.root_dir={environment.root}",
+        f"--LabApp.default_url=/lab/tree/{FIRST_PAGE}",
+        "--log-level=WARN",
+    ]
+
+
+def has_display(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether a browser opened here would be seen: not over SSH, and on Linux only with a screen."""
+    if "SSH_CONNECTION" in environ and "DISPLAY" not in environ:
+        return False
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
+
+
+def address(runtime: Path) -> str | None:
+    """The address of the first page with its token, once the server has written it down; else None."""
+    for path in runtime.glob("jpserver-*.json"):
+        try:
+            server = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # being written
+            continue
+        return f"http://127.0.0.1:{server['port']}/lab/tree/{FIRST_PAGE}?token={quote(server['token'])}"
+    return None
+
+
+def open_lab(environment: Environment, language: str | None = None, browser: bool = True) -> int:
+    """Start JupyterLab, show its first page, stay until it ends or Ctrl-C is pressed; return the exit code.
+
+    :raises Trouble: JupyterLab did not start.
+    """
+    if not (environment.root / FIRST_PAGE).is_file():
+        raise Trouble(f"{FIRST_PAGE} is missing.", f"Bring it back with `git checkout -- {FIRST_PAGE}`.")
+    write_overrides(environment, language)
+    log = environment.folder / "once-jupyter" / "jupyterlab.log"
+    say("starting JupyterLab.")
+    with (
+        _stopped_like_ctrl_c(),
+        tempfile.TemporaryDirectory(prefix="once-", ignore_cleanup_errors=True) as folder,
+    ):
+        runtime = Path(folder)
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                arguments(environment),
+                cwd=environment.root,
+                env=variables(environment, runtime),
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                # Its end comes through the pipe, so that it always ends its kernels first.
+                start_new_session=os.name != "nt",
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
+            try:
+                where = _wait_for_address(process, runtime, log)
+                shown = browser and has_display() and _open(where)
+                say(
+                    f"JupyterLab is open in your browser: {where}" if shown else f"open this address: {where}"
+                )
+                say("Ctrl-C here ends it.")
+                return process.wait()
+            except KeyboardInterrupt:
+                say("ending JupyterLab and its kernels.")
+                return 0
+            finally:
+                _stop(process)
+
+
+def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        if where := address(runtime):
+            return where
+        time.sleep(0.05)
+    lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    raise Trouble(
+        f"JupyterLab did not start. Its last line: {lines[-1].strip() if lines else 'none'}",
+        f"Read {log}; if that does not help, type `{command('clean')}`, then `{command('lab')}`.",
+    )
+
+
+def _open(where: str) -> bool:
+    try:
+        return webbrowser.open(where)
+    except webbrowser.Error:
+        return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Close the pipe, which asks the server to end its kernels and itself; use force when it does not."""
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(STOP_SECONDS)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def _stopped_like_ctrl_c() -> Iterator[None]:
+    """Treat a closed terminal and `kill` as Ctrl-C for a while."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), interrupt) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

@@ -1,0 +1,73 @@
+"""The test run of ``make test``: every step runs, also after one has failed, and the end lists them all."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers.launcher.environment import Environment
+from helpers.launcher.terminal import Trouble, say
+
+_NO_TESTS = 5  # pytest's exit code when nothing was collected
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One program of the test run. ``may_be_empty``: finding no test is no failure."""
+
+    name: str
+    title: str
+    arguments: tuple[str, ...]
+    may_be_empty: bool = False
+
+
+STEPS = (
+    Step("lint", "ruff", ("-m", "ruff", "check", ".")),
+    Step("course", "translations and gates", ("-m", "helpers.course", "gates")),
+    Step("course", "notebooks are what lessons/ gives", ("-m", "helpers.course", "build", "--check")),
+    Step("notebooks", "notebooks, strictly", (
+        "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120",
+        "-n", "2", "--dist", "loadfile", "-q", "notebooks",
+    )),
+    Step("tests", "tests, two at a time", (
+        "-m", "pytest", "-n", "2", "--dist", "worksteal", "-q", "-m", "not serial", "tests",
+    )),
+    Step("tests", "tests that run alone", ("-m", "pytest", "-q", "-m", "serial", "tests"), may_be_empty=True),
+)  # fmt: skip
+
+
+def run_suite(environment: Environment, only: Sequence[str] = (), steps: Sequence[Step] = STEPS) -> int:
+    """Run the steps whose names are in ``only`` (default: all); return 0 when all of them passed, else 1.
+
+    :raises Trouble: ``only`` has a name that no step has.
+    """
+    names = {step.name for step in steps}
+    if unknown := set(only) - names:
+        raise Trouble(
+            f"There is no test step {', '.join(sorted(unknown))}.",
+            f"Choose among: {' '.join(sorted(names))}.",
+        )
+    results: list[tuple[Step, bool, float]] = []
+    for step in steps:
+        if only and step.name not in only:
+            continue
+        say(f"{step.title}: python {' '.join(step.arguments)}")
+        started = time.monotonic()
+        code = _run(environment.python, step, environment)
+        passed = code == 0 or (step.may_be_empty and code == _NO_TESTS)
+        results.append((step, passed, time.monotonic() - started))
+    print()
+    for step, passed, seconds in results:
+        say(f"{'passed' if passed else 'FAILED'}  {seconds:6.1f} s  {step.title}")
+    failed = sum(not passed for _, passed, _ in results)
+    say(f"all {len(results)} steps passed." if not failed else f"{failed} of {len(results)} steps failed.")
+    return 1 if failed else 0
+
+
+def _run(python: Path, step: Step, environment: Environment) -> int:
+    return subprocess.run(
+        [python, *step.arguments], cwd=environment.root, env=environment.variables(), check=False
+    ).returncode
