@@ -1,4 +1,4 @@
-"""What every test run shares: no traces of the person who runs it, and notebooks checked as they are stored."""
+"""What every test run shares: nothing of the person who runs it, and notebooks checked as stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed is what is declared, in every list that declares it, and the repository names no machine."""
+"""What is installed is what is declared, in every list that declares it; the repository names no machine."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _HOSTS = "|".join(
 )
 _REGISTRY = re.compile(_HOSTS)
 _MACHINE = re.compile(
-    r"(?<![\w.])/(?:"
-    + "root|work/(?:main|shared|\\.library)|home/(?!user|you|jovyan)[a-z]|Users/[A-Za-z]"
-    + r")\b"
+    r"(?<![\w.])/(?:r" + r"oot|work/(?:main|shared|\.library)|Users/[A-Za-z]\w*)\b"
+    r"|(?<![\w.])/home/(?!(?:user|you|jovyan)\b)[a-z]\w*"
     r"|[A-Z]:\\\\?Users\\\\?[A-Za-z]|/opt/(?:pypi|wheels)"
 )
 _SECRET = re.compile(
-    r"\b(?:AKIA|ASIA)(?!IOSFODNN7EXAMPLE)[0-9A-Z]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY|\bgh[pousr]_\w{36}\b"
+    r"\b(?:AKIA|ASIA)(?!ONCE|IOSFODNN7EXAMPLE)[0-9A-Z]{16}\b"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY|\bgh[pousr]_\w{36}\b"
     r"|(?i:secret_?access_?key)\s*[=:]\s*[\"']?[A-Za-z0-9/+]{40}\b"
 )
 
@@ -212,6 +212,7 @@ def test_no_file_names_a_registry_a_machine_or_a_secret() -> None:
         (_SECRET, "AKIA" + "2E0A8F3B244C9986"),
         (_SECRET, "aws_secret_access_key = " + "x" * 40),
     ],
+    ids=["index", "files", "clone", "root", "linux", "windows", "key id", "key"],
 )
 def test_the_patterns_find_what_they_are_for(pattern: re.Pattern[str], text: str) -> None:
     assert pattern.search(text)

@@ -71,9 +71,10 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog="python -m helpers",
         description="Once: order processing that is safe to repeat. Each command is also a make target.",
-        epilog="Without make, on Windows: py -m helpers lab",
+        epilog="Without make, for example on Windows: py -m helpers lab",
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=14, width=100),
     )
-    commands = result.add_subparsers(metavar="command", required=True)
+    commands = result.add_subparsers(title="commands", metavar="command", required=True)
 
     def add(
         name: str, text: str, run: Callable[[argparse.Namespace, Environment], int]
@@ -83,14 +84,10 @@ def parser() -> argparse.ArgumentParser:
         return one
 
     lab = add("lab", "open the course in JupyterLab (the first time, this sets up .venv)", _lab)
-    lab.add_argument(
-        "--language", help="language of JupyterLab's own menus, for example fr"
-    )
+    lab.add_argument("--language", help="language of JupyterLab's own menus, for example fr")
     lab.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
     test = add("test", "run everything that CI runs", _test)
-    test.add_argument(
-        "only", nargs="*", help="steps to run (default: all): lint course notebooks tests"
-    )
+    test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
     setup = add("setup", "only create or repair .venv", _setup)
     setup.add_argument(
         "--set", choices=("course", "test"), default="course", help="which lock file (default: course)"

@@ -211,9 +211,7 @@ class Environment:
         count = sum(
             1 for line in (self.root / lock).read_text(encoding="utf-8").splitlines() if line[:1].isalnum()
         )
-        say(
-            f"installing about {count} packages from {lock}; it takes the network and a few minutes, once."
-        )
+        say(f"installing about {count} packages from {lock}; it takes the network and a few minutes, once.")
         uv = self._uv(lock)
         if uv is not None:
             arguments = [

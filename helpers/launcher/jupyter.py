@@ -76,9 +76,7 @@ def variables(environment: Environment, runtime: Path) -> dict[str, str]:
         (own / folder).mkdir(parents=True, exist_ok=True)
         result[name] = str(own / folder)
     result["JUPYTER_RUNTIME_DIR"] = str(runtime)
-    result["JUPYTER_PREFER_ENV_PATH"] = (
-        "1"  # before a python3 kernel in the home folder
-    )
+    result["JUPYTER_PREFER_ENV_PATH"] = "1"  # before a python3 kernel in the home folder
     result["JUPYTER_PLATFORM_DIRS"] = "1"
     return result
 
