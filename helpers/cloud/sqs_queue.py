@@ -1,0 +1,148 @@
+"""Receive, delete and redrive on moto's queues, for the poller.
+
+moto's own `receive_message` reads and copies the whole queue for each call. The poller works on the same
+list of messages, from its head and no further than it has to, and keeps moto's bookkeeping, so that a
+`ReceiveMessage` of the learner and a mapping see one queue. Call these functions inside the boundary's lock
+only. All times are milliseconds of the account's clock.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from moto.moto_api._internal import mock_random
+from moto.sqs.models import Message, Queue, sqs_backends
+
+_HANDLE_LENGTH = 185
+
+
+@dataclass(slots=True)
+class Received:
+    """What one receive did: messages taken, and those that went to `dead_letter_queue`."""
+
+    messages: list[Message] = field(default_factory=list)
+    dead_lettered: list[Message] = field(default_factory=list)
+    dead_letter_queue: str = ""
+
+
+def find(queue_arn: str) -> Queue | None:
+    """The queue of an ARN, None when there is none (any more)."""
+    parts = queue_arn.split(":")
+    if len(parts) != 6 or parts[2] != "sqs":
+        return None
+    queue = sqs_backends[parts[4]][parts[3]].queues.get(parts[5])
+    return queue if isinstance(queue, Queue) else None
+
+
+def receive(queue: Queue, wanted: int, now: float, fits: Callable[[Message], bool]) -> Received:
+    """Take up to `wanted` messages that may be delivered, and hide each for the queue's visibility timeout.
+
+    Stops at the first message that does not fit. A message whose receive count would exceed maxReceiveCount
+    goes to the dead-letter queue instead; one that is older than the queue's retention period is dropped.
+    """
+    received = Received()
+    gone: list[Message] = []
+    target, limit = _redrive_target(queue)
+    oldest = now - int(queue.message_retention_period) * 1000  # type: ignore[attr-defined]
+    for message in _deliverable(queue, now):
+        if (message.sent_timestamp or 0) <= oldest:
+            gone.append(message)
+        elif target is not None and message.approximate_receive_count >= limit:
+            gone.append(message)
+            received.dead_lettered.append(message)
+        else:
+            if not fits(message):
+                break
+            received.messages.append(message)
+            if len(received.messages) == wanted:
+                break
+    for message in received.messages:
+        _mark_received(queue, message, now)
+    for message in gone:
+        _take_out(queue, message)
+    if target is not None and received.dead_lettered:
+        received.dead_letter_queue = target.name
+        _put_in_dead_letter_queue(received.dead_lettered, queue, target, now)
+    return received
+
+
+def delete(queue: Queue, message: Message, handle: str, now: float) -> bool:
+    """Delete a message that was received with `handle`. Returns whether it was in the queue.
+
+    On a standard queue a handle stays good after its visibility timeout; on a FIFO queue it does not (SQS API
+    Reference, DeleteMessage).
+    """
+    if queue.fifo_queue and (message.receipt_handle != handle or message.visible_at < now):
+        return False
+    handles = [known for known in message.all_receipt_handles if known]
+    if not _take_out(queue, message):
+        return False
+    queue.deleted_messages.update(handles)
+    return True
+
+
+def is_held(queue: Queue, message: Message, handle: str, now: float) -> bool:
+    """Whether the message is still hidden because of the receive that gave `handle`."""
+    return message.receipt_handle == handle and message.visible_at >= now
+
+
+def waiting(queue: Queue, now: float) -> int:
+    """How many messages could be received now."""
+    return sum(1 for _ in _deliverable(queue, now))
+
+
+def next_delivery(queue: Queue, now: float) -> float | None:
+    """When the next message may be delivered: `now` if one may, None if the queue holds none."""
+    if next(_deliverable(queue, now), None) is not None:
+        return now
+    return min((max(message.visible_at, message.delayed_until) for message in queue._messages), default=None)
+
+
+def _deliverable(queue: Queue, now: float) -> Iterator[Message]:
+    blocked: set[str | None] = set()
+    if queue.fifo_queue:
+        blocked = {message.group_id for message in queue.pending_messages if message.visible_at >= now}
+    for message in queue._messages:
+        if message.visible_at < now and message.delayed_until <= now and message.group_id not in blocked:
+            yield message
+
+
+def _redrive_target(queue: Queue) -> tuple[Queue | None, int]:
+    known, policy = queue.dead_letter_queue, queue.redrive_policy  # type: ignore[attr-defined]
+    if known is None or not policy:
+        return None, 0
+    # The dead-letter queue may have been deleted, or deleted and created again, since the policy was set.
+    return find(known.queue_arn), int(policy["maxReceiveCount"])
+
+
+def _mark_received(queue: Queue, message: Message, now: float) -> None:
+    message.approximate_first_receive_timestamp = message.approximate_first_receive_timestamp or int(now)
+    message.approximate_receive_count += 1
+    message.visible_at = now + int(queue.visibility_timeout) * 1000  # type: ignore[attr-defined]
+    message._old_receipt_handles.append(message.receipt_handle)  # type: ignore[arg-type]
+    message.receipt_handle = "".join(mock_random.choices(string.ascii_lowercase, k=_HANDLE_LENGTH))
+    queue.pending_messages.add(message)
+
+
+def _take_out(queue: Queue, message: Message) -> bool:
+    try:
+        queue._messages.remove(message)
+    except ValueError:
+        return False
+    queue.pending_messages.discard(message)
+    return True
+
+
+def _put_in_dead_letter_queue(messages: list[Message], source: Queue, target: Queue, now: float) -> None:
+    for message in messages:
+        message.visible_at = message.delayed_until = 0.0
+        message.dead_letter_source = source.queue_arn  # type: ignore[attr-defined]
+        if target.fifo_queue:
+            # SQS Developer Guide, "Using dead-letter queues": only FIFO queues reset the enqueue timestamp.
+            message.sent_timestamp = int(now)  # type: ignore[assignment]
+    # Not `add_message`: its deduplication would swallow a message that moves.
+    with target._messages_lock:
+        target._messages.extend(messages)
+        target._messages_lock.notify_all()
