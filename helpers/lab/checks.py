@@ -1,8 +1,9 @@
 """Checks: what is right, what is missing and where to look.
 
-A point of a check has one of four outcomes. *Right* and *not yet* are judged on what the service answered and on what
-the journal recorded. *Not attempted* means that there is nothing to judge. *Cannot tell* means that the question
-reached no answer: a network, permission or credentials error proves neither presence nor absence.
+A point of a check has one of four outcomes. *Right* and *not yet* are judged on what the service answered
+and on what the journal recorded. *Not attempted* means that there is nothing to judge. *Cannot tell*
+means that the question reached no answer: a network, permission or credentials error proves neither
+presence nor absence.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ def in_words(outcome: Outcome) -> str:
 
 
 def judge(step: str, title: str, texts: Mapping[str, CheckText], probes: Mapping[str, Probe]) -> CheckReport:
-    """Ask each probe, in the order of the texts. A question without an answer is *cannot tell*, never a verdict."""
+    """Ask each probe, in the order of the texts. A question without an answer is *cannot tell*, never a
+    verdict."""
     items = []
     for point, text in texts.items():
         finding = ask(probes[point])
@@ -106,7 +108,11 @@ def ask(probe: Probe) -> Finding:
     except ClientError as error:
         call = error.operation_name
         code = error.response.get("Error", {}).get("Code", "?")
-        return cannot_tell(_("The call `{call}` was answered with `{code}`. This proves nothing.").format(call=call, code=code))
+        return cannot_tell(
+            _("The call `{call}` was answered with `{code}`. This proves nothing.").format(
+                call=call, code=code
+            )
+        )
     except (BotoCoreError, OSError) as error:
         return cannot_tell(
             _("The account gave no answer (`{error}`). This proves nothing: run the check again.").format(

@@ -1,7 +1,7 @@
 """What can go wrong for a learner, said in three sentences: what happened, what it means, what to do.
 
-The sentences are already in the reader's language when an error is made. helpers.show prints them instead of a
-traceback; everywhere else `str(error)` holds the three lines.
+The sentences are already in the reader's language when an error is made. helpers.show prints them instead
+of a traceback; everywhere else `str(error)` holds the three lines.
 """
 
 from __future__ import annotations

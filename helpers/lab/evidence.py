@@ -29,7 +29,8 @@ HIGHEST_QUANTITY = 10
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order as it is stored. `quantity` and `total_cents` are None where the item lacks them or they are no numbers."""
+    """An order as it is stored. `quantity` and `total_cents` are None where the item lacks them or they are
+    no numbers."""
 
     id: str
     quantity: int | None
@@ -38,7 +39,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A message that was sent. `order` and `quantity` are None when the body is not a job by the lesson's rule."""
+    """A message that was sent. `order` and `quantity` are None when the body is not a job by the lesson's
+    rule."""
 
     number: int
     message_id: str
@@ -51,8 +53,8 @@ class Job:
 class Run:
     """One invocation of a function.
 
-    `records` are the (message id, body) pairs of its event, empty when it was not invoked for messages. `ended` is the
-    number of its last event, None while it runs; then `outcome` is "running".
+    `records` are the (message id, body) pairs of its event, empty when it was not invoked for messages.
+    `ended` is the number of its last event, None while it runs; then `outcome` is "running".
     """
 
     number: int
@@ -84,14 +86,21 @@ def read_job(body: str) -> tuple[str, int] | None:
     if not isinstance(job, dict) or set(job) != {"id", "quantity"}:
         return None
     order, quantity = job["id"], job["quantity"]
-    if not isinstance(order, str) or not order or type(quantity) is not int or not 1 <= quantity <= HIGHEST_QUANTITY:
+    if (
+        not isinstance(order, str)
+        or not order
+        or type(quantity) is not int
+        or not 1 <= quantity <= HIGHEST_QUANTITY
+    ):
         return None
     return order, quantity
 
 
 def order_of(item: Mapping[str, Any]) -> Order:
     """An item in DynamoDB JSON as an order."""
-    return Order(str(item.get("id", {}).get("S", "")), _number(item, "quantity"), _number(item, "total_cents"))
+    return Order(
+        str(item.get("id", {}).get("S", "")), _number(item, "quantity"), _number(item, "total_cents")
+    )
 
 
 def _number(item: Mapping[str, Any], name: str) -> int | None:

@@ -52,7 +52,8 @@ class CheckText:
 
 
 class LessonTexts:
-    """The texts of the lesson `slug` ("idempotent-consumer"). The language is the one in use at the time of reading."""
+    """The texts of the lesson `slug` ("idempotent-consumer"). The language is the one in use at the time of
+    reading."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug

@@ -1,4 +1,5 @@
-"""The questions that a lesson asks the account: each is a real call, and None stands for the service's own "not found"."""
+"""The questions that a lesson asks the account: each is a real call, and None stands for the service's own
+"not found"."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class Services:
     def arn(self, service: str, resource: str) -> str:
         return f"arn:aws:{service}:{self._cloud.region}:{self._cloud.account_id}:{resource}"
 
-    # --- queues ------------------------------------------------------------------------------------------------
+    # --- queues ---------------------------------------------------------------------------------------
 
     def queue_url(self, queue: str) -> str | None:
         try:
@@ -71,7 +72,7 @@ class Services:
         url = self.queue_url(queue)
         return str(self.client("sqs").send_message(QueueUrl=url, MessageBody=body)["MessageId"])
 
-    # --- functions ---------------------------------------------------------------------------------------------
+    # --- functions ------------------------------------------------------------------------------------
 
     def mappings(self) -> list[dict[str, Any]]:
         """All event source mappings of the account."""
@@ -89,12 +90,19 @@ class Services:
         """The files of the function's deployed ZIP by name, downloaded as GetFunction says."""
         location = self.client("lambda").get_function(FunctionName=name)["Code"]["Location"]
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(location, timeout=10) as answer, zipfile.ZipFile(io.BytesIO(answer.read())) as archive:
+        with (
+            direct.open(location, timeout=10) as answer,
+            zipfile.ZipFile(io.BytesIO(answer.read())) as archive,
+        ):
             return {entry: archive.read(entry) for entry in archive.namelist() if not entry.endswith("/")}
 
     def make_role(self, name: str, statements: Sequence[Mapping[str, Any]]) -> str:
         """Create a role that Lambda may assume, with exactly these statements, and return its ARN."""
-        trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}
+        trust = {
+            "Effect": "Allow",
+            "Action": "sts:AssumeRole",
+            "Principal": {"Service": "lambda.amazonaws.com"},
+        }
         iam = self.client("iam")
         role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(policy([trust])))["Role"]
         iam.put_role_policy(RoleName=name, PolicyName="rights", PolicyDocument=json.dumps(policy(statements)))
@@ -116,13 +124,15 @@ class Services:
             )
         )
 
-    # --- tables and logs ---------------------------------------------------------------------------------------
+    # --- tables and logs ------------------------------------------------------------------------------
 
     def items(self, table: str) -> list[dict[str, Any]] | None:
         """All items of a small table as DynamoDB JSON, read consistently, in the order of their ids."""
         found: list[dict[str, Any]] = []
         try:
-            for page in self.client("dynamodb").get_paginator("scan").paginate(TableName=table, ConsistentRead=True):
+            for page in (
+                self.client("dynamodb").get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
+            ):
                 found += page["Items"]
         except self.client("dynamodb").exceptions.ResourceNotFoundException:
             return None
@@ -168,7 +178,9 @@ def zip_of(files: Mapping[str, str]) -> bytes:
     return buffer.getvalue()
 
 
-def worker_rights(services: Services, queue: str, table: str, function: str, actions: Sequence[str]) -> list[dict[str, Any]]:
+def worker_rights(
+    services: Services, queue: str, table: str, function: str, actions: Sequence[str]
+) -> list[dict[str, Any]]:
     """What a worker may do: consume one queue, do `actions` on one table, write its own logs."""
     receive = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]
     write_logs = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents"]

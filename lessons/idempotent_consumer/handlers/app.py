@@ -36,7 +36,11 @@ def read_job(body):
 
 def write_once(job):
     total = job["quantity"] * 250 + 100
-    order = {"id": {"S": job["id"]}, "quantity": {"N": str(job["quantity"])}, "total_cents": {"N": str(total)}}
+    order = {
+        "id": {"S": job["id"]},
+        "quantity": {"N": str(job["quantity"])},
+        "total_cents": {"N": str(total)},
+    }
     try:
         dynamodb.put_item(
             TableName=ORDERS,

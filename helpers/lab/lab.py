@@ -1,0 +1,388 @@
+"""The world of one lesson: an account with what the lesson provides, and everything that a notebook asks of
+it."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from helpers.lab import language as languages
+from helpers.lab.errors import (
+    AccountNotStarted,
+    BadParameter,
+    LabClosed,
+    NoScratchFolder,
+    NoSuchLanguage,
+    PortTaken,
+    StepMissing,
+    UnknownLesson,
+)
+from helpers.lab.language import _
+from helpers.lab.lesson_texts import LessonTexts
+
+if TYPE_CHECKING:
+    from helpers.cloud import Cloud
+    from helpers.lab.checks import CheckReport
+    from helpers.lab.evidence import Order
+    from helpers.lab.experiments import BatchResult, ExperimentResult
+    from helpers.lab.faults import FaultNotice, LabFaults
+    from helpers.lab.idempotent_consumer import IdempotentConsumer, Parameters
+    from helpers.lab.rest import Rest
+    from helpers.lab.view import View
+
+LESSONS = ("idempotent-consumer",)
+
+_open: Lab | None = None
+
+
+class Outcome(dict[str, Any]):
+    """What happened, as plain counts that JSON can hold."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return dict(self)
+
+
+class Lab:
+    """Start an account, lead boto3 to it, and provide what the lesson needs.
+
+    `lesson` is a slug such as "idempotent-consumer"; `language` a code such as "fr" (default: found by
+    `helpers.lab.language.detect`). `duplicates`, `quantity` and `fault` are the lesson's parameters. A
+    lab that is open in this process is closed first, and the new one keeps its address. All errors are
+    LabError, in the reader's language: UnknownLesson, NoSuchLanguage, BadParameter, NoScratchFolder,
+    PortTaken, AccountNotStarted.
+    """
+
+    def __init__(
+        self,
+        lesson: str,
+        language: str | None = None,
+        *,
+        duplicates: int = 2,
+        quantity: int = 4,
+        fault: str = "none",
+        port: int = 0,
+    ) -> None:
+        global _open
+        self.language = _use(language)
+        if lesson not in LESSONS:
+            raise UnknownLesson(
+                _("There is no lesson `{name}`.").format(name=lesson),
+                _("A lesson is called by the name that stands in its notebook."),
+                _("Choose one of these: {choices}.").format(
+                    choices=", ".join(f"`{name}`" for name in LESSONS)
+                ),
+            )
+        from helpers.lab import idempotent_consumer
+
+        self.lesson = lesson
+        self.parameters: Parameters = idempotent_consumer.parameters(duplicates, quantity, fault)
+        self.texts = LessonTexts(lesson)
+        self.replaced = _open is not None
+        if _open is not None:
+            port = port or _open.cloud.port
+            _open.close()
+        self._closing = contextlib.ExitStack()
+        self.closed = False
+        try:
+            self._open_folder()
+            self._open_account(port)
+        except BaseException:
+            self._closing.close()
+            raise
+        _open = self
+        atexit.register(self.close)
+        self._announce()
+
+    # --- what there is --------------------------------------------------------------------------------
+
+    @property
+    def ready(self) -> str:
+        """One sentence that says that the lesson is ready, without anything that differs between two runs
+        of it."""
+        line = _("The lesson is ready: the emulated account runs inside this notebook.")
+        if self.replaced:
+            line += " " + _(
+                "The earlier account was closed, and this one is fresh: run the cells again from step 2."
+            )
+        return line
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps that `check` and `require` know."""
+        return self._lesson.steps
+
+    # --- what a lesson asks ---------------------------------------------------------------------------
+
+    def check(self, step: str) -> CheckReport:
+        """What is right, what is missing and where to look, for one step. Changes nothing in the account."""
+        from helpers.lab.checks import judge
+
+        self._check_usable(step)
+        report = judge(step, self.texts.title(step), self.texts.checks(step), self._lesson.probes(step))
+        if step == "repeat":
+            self._remember(report)
+        return report
+
+    def require(self, step: str) -> None:
+        """Go on only when `step`, and each step before it, has been done.
+
+        Raises StepMissing, which names the first step that is missing. An answer that proves nothing
+        stops nobody.
+        """
+        from helpers.lab.checks import ask
+
+        self._check_usable(step)
+        for earlier in self.steps[: self.steps.index(step) + 1]:
+            if earlier not in self._lesson.needed or (earlier == "break" and step != "break"):
+                continue
+            probes = self._lesson.probes(earlier)
+            findings = [ask(probes[point]) for point in self._lesson.needed[earlier]]
+            if any(finding.outcome in {"not-attempted", "not-yet"} for finding in findings):
+                details = [finding.detail for finding in findings if finding.detail]
+                title = self.texts.title(earlier) or earlier
+                raise StepMissing(
+                    earlier,
+                    _("This cell needs the step “{step}”, and that step is not done.").format(step=title),
+                    details[0] if details else _("Each step uses what the step before it made."),
+                    _("Run the cells of “{step}” from top to bottom. Then run this cell again.").format(
+                        step=title
+                    ),
+                )
+
+    def settle(self, timeout: float = 30.0, *, skip_waits: bool | None = None) -> Rest:
+        """Wait until nothing happens any more, at most `timeout` seconds, and say what waits.
+
+        A message whose run failed stays hidden until its visibility timeout ends; that counts as rest. With
+        `skip_waits` the clock skips these waits until nothing comes back; by default it does so after
+        `apply(fault)`, until the queue has drained. Raises StillBusy.
+        """
+        from helpers.lab import rest
+
+        self._check_open()
+        skipping = self._fault_at_work if skip_waits is None else skip_waits
+        rest.wait_until_rest(
+            self.cloud, self.faults.advance, self._skip_hidden if skipping else lambda: 0, timeout
+        )
+        self._fault_at_work = False
+        runs = self._lesson.evidence().runs(self._lesson.function)
+        return rest.rest_of(self._lesson.services, self._lesson.queues[0], self._lesson.function, runs)
+
+    def skip(self, seconds: float) -> None:
+        """Let the account's clock jump forward: visibility timeouts, delays and retention move on at once.
+
+        Raises BadParameter for anything but a number from 0 to 1,209,600 (14 days, the longest retention
+        of SQS).
+        """
+        self._check_open()
+        if (
+            isinstance(seconds, bool)
+            or not isinstance(seconds, int | float)
+            or not 0 <= seconds <= _FOURTEEN_DAYS
+        ):
+            raise BadParameter(
+                _("`{value}` is not a number of seconds that can be skipped.").format(
+                    value=repr(seconds)[:40]
+                ),
+                _("The clock of the account only moves forward, by at most 14 days."),
+                _("Choose a number from 0 to {highest}, for example `lab.skip(30)`.").format(
+                    highest=_FOURTEEN_DAYS
+                ),
+            )
+        self.cloud.skip(seconds)
+
+    def apply(self, fault: str) -> FaultNotice | None:
+        """Arm or do the fault that a parameter names; the next `settle` then passes the waits that it
+        causes."""
+        self._check_open()
+        notice = self.faults.apply(fault)
+        self._fault_at_work = notice is not None
+        return notice
+
+    def experiment(self, guard: str, fault: str = "none", copies: int = 2) -> ExperimentResult:
+        """One worker with one kind of guard under one fault, with resources of its own (see
+        helpers.lab.experiments)."""
+        from helpers.lab import experiments
+
+        self._check_open()
+        return experiments.experiment(self.cloud, guard, fault, copies)
+
+    def batch_experiment(self, partial: bool) -> BatchResult:
+        """Ten messages in one batch, the last one bad, with or without partial batch responses."""
+        from helpers.lab import experiments
+
+        self._check_open()
+        return experiments.batch_experiment(self.cloud, partial)
+
+    def snapshot(self) -> View:
+        """Queues, orders, decisions, runs and messages as they are now, as plain data."""
+        from helpers.lab import view
+
+        self._check_open()
+        return view.take(self._lesson)
+
+    def view(self) -> Any:
+        """The snapshot; helpers.show gives it a face."""
+        return self.snapshot()
+
+    def outcome(self) -> Outcome:
+        """What happened up to the end of step *repeat* (its last check; until then, up to now), as plain
+        counts."""
+        self._check_open()
+        until, orders = self._end_of_repeat or (None, None)
+        return Outcome(self._lesson.counts(until, self._lesson.stored_orders() if orders is None else orders))
+
+    def reset(self) -> Lab:
+        """A fresh account with fresh resources at the same address, in the same kernel. Answers stay
+        untouched."""
+        self._check_open()
+        port = self.cloud.port
+        self._closing.close()
+        self._closing = contextlib.ExitStack()
+        self.replaced = True
+        self._open_folder()
+        self._open_account(port)
+        self._announce()
+        return self
+
+    def close(self) -> None:
+        """Stop the account and remove the scratch folder. May be called again."""
+        global _open
+        if self.closed:
+            return
+        self.closed = True
+        if _open is self:
+            _open = None
+        atexit.unregister(self.close)
+        self._closing.close()
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Lab({self.lesson!r})"
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _announce(self) -> None:
+        """Say that the lesson is ready. helpers.show shows it in another way."""
+        print(self.ready)
+
+    def _open_folder(self) -> None:
+        try:
+            self.folder = Path(tempfile.mkdtemp(prefix="once-"))
+        except OSError as error:
+            raise NoScratchFolder(
+                _("The lesson found no folder for temporary files: {reason}.").format(
+                    reason=error.strerror or "?"
+                ),
+                _("Your code is written into a temporary folder before it is deployed."),
+                _(
+                    "Free some space, or set the environment variable `TMPDIR` to a folder that you "
+                    "can write to."
+                ),
+            ) from error
+        self._closing.callback(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def _open_account(self, port: int) -> None:
+        self.cloud = self._start(port)
+        self._closing.callback(self.cloud.close)
+        self.cloud.install()
+        from helpers.lab.faults import LabFaults
+        from helpers.lab.idempotent_consumer import IdempotentConsumer
+
+        self._lesson: IdempotentConsumer = IdempotentConsumer(self.cloud, self.folder, self.parameters)
+        self._lesson.provide()
+        self.faults: LabFaults = LabFaults(self.cloud, self._lesson)
+        self._closing.callback(self.faults.close)
+        self._fault_at_work = False
+        self._end_of_repeat: tuple[int, tuple[Order, ...]] | None = None
+        self._repeat_passed = False
+
+    def _start(self, port: int) -> Cloud:
+        from helpers.cloud import AccountOpen, Cloud, PortInUse
+
+        try:
+            return Cloud(port=port)
+        except PortInUse as error:
+            if self.replaced:
+                # The earlier account's port was only wanted so that clients made earlier go on working.
+                return Cloud()
+            raise PortTaken(
+                _("Another program uses the port {port} of this computer.").format(port=port),
+                _("The emulated account needs a port of its own, so it did not start."),
+                _("Choose another port, or leave `port` out: then a free one is found."),
+            ) from error
+        except AccountOpen as error:
+            raise AccountNotStarted(
+                _("This process has an emulated account already."),
+                _("Two accounts cannot live in one process."),
+                _("Close the other account with its `close()` method, or restart the kernel."),
+            ) from error
+        except OSError as error:
+            raise AccountNotStarted(
+                _("The emulated account did not start: {reason}.").format(
+                    reason=error.strerror or type(error).__name__
+                ),
+                _("The account listens on this computer only, on the address 127.0.0.1."),
+                _(
+                    "Look for a security program that forbids this. Then restart the kernel and run "
+                    "the cell again."
+                ),
+            ) from error
+
+    def _skip_hidden(self) -> int:
+        """Let hidden messages of the lesson's queue come back; the seconds skipped, 0 when none is hidden."""
+        attributes = self._lesson.services.queue_attributes(self._lesson.queues[0])
+        if attributes is None or attributes["ApproximateNumberOfMessagesNotVisible"] == "0":
+            return 0
+        seconds = max(1, int(attributes["VisibilityTimeout"]))
+        self.cloud.skip(seconds)
+        return seconds
+
+    def _remember(self, report: CheckReport) -> None:
+        """Keep where step *repeat* ended: its first check that passed, or else its last check."""
+        if not self._repeat_passed and report["runs"].outcome != "not-attempted":
+            self._repeat_passed = report.passed
+            self._end_of_repeat = (self.cloud.journal.last, self._lesson.stored_orders())
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise LabClosed(
+                _("This lab is closed."),
+                _("Its account does not exist any more."),
+                _("Run the first cells of the notebook again: they open a fresh one."),
+            )
+
+    def _check_usable(self, step: str) -> None:
+        self._check_open()
+        if step not in self.steps:
+            raise BadParameter(
+                _("The lesson has no step `{step}`.").format(step=str(step)[:40]),
+                _("Checks and cells call a step by its name."),
+                _("Choose one of these: {choices}.").format(
+                    choices=", ".join(f"`{name}`" for name in self.steps)
+                ),
+            )
+
+
+_FOURTEEN_DAYS = 14 * 24 * 3600
+
+
+def _use(language: str | None) -> str:
+    try:
+        return languages.use(language)
+    except languages.UnknownLanguage as error:
+        raise NoSuchLanguage(
+            _("The course does not speak the language `{language}`.").format(language=error.language),
+            _("A language is known when its catalog is there."),
+            _("Choose one of these: {choices}.").format(
+                choices=", ".join(f"`{name}`" for name in error.known)
+            ),
+        ) from error
