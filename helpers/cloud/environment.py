@@ -7,9 +7,11 @@ Source of the names: AWS SDKs and Tools Reference Guide, "Environment variables 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
-from collections.abc import Mapping, MutableMapping
+import threading
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 
 REGION = "us-east-1"
@@ -57,6 +59,20 @@ class Installed:
         for name in self._added:
             self._environ.pop(name, None)
         self._environ.update(self._before)
+
+
+_isolation = threading.RLock()
+
+
+@contextlib.contextmanager
+def isolated() -> Iterator[None]:
+    """For the length of the block no variable of the machine leads an SDK anywhere: no profile, no endpoint."""
+    with _isolation:
+        hidden = Installed({"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "AWS_EC2_METADATA_DISABLED": "true"})
+        try:
+            yield
+        finally:
+            hidden.restore()
 
 
 def write_file(path: Path, variables: Mapping[str, str]) -> None:

@@ -55,6 +55,7 @@ class Response:
 # The legacy codes that SQS's JSON answers carry beside the shape's name in x-amzn-query-error
 # (SQS Developer Guide, "Differences between AWS JSON protocol and AWS query protocol").
 _SQS_SHAPES = {
+    "AccessDenied": "AccessDeniedException",
     "AWS.SimpleQueueService.NonExistentQueue": "QueueDoesNotExist",
     "AWS.SimpleQueueService.QueueDeletedRecently": "QueueDeletedRecently",
 }

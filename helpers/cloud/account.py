@@ -1,0 +1,216 @@
+"""An AWS account inside this process: moto behind a loopback server, with what moto lacks beside it."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import environment, patches, permissions
+from .boundary import Boundary
+from .clock import Clock
+from .decisions import Decisions
+from .environment import ACCOUNT_ID, REGION
+from .event_sources import EventSources
+from .faults import Faults
+from .functions import Functions
+from .journal import Caller, Journal
+from .lambda_runtime import Runtime
+from .messages import Messages
+from .server import LOOPBACK, Server
+from .work import Busy, NotAtRest
+
+if TYPE_CHECKING:
+    import boto3
+
+_open: Cloud | None = None
+_open_lock = threading.Lock()
+
+
+class AccountOpen(RuntimeError):
+    """This process has an account already: moto's state is one per process. Close that one first."""
+
+
+class Cloud:
+    """The account: region us-east-1, number 123456789012, on ``http://127.0.0.1:PORT``.
+
+    `port` 0 takes any free port; a taken one raises `PortInUse`. `seed` makes moto's ids repeatable; None leaves
+    them random. One account can be open in a process at a time (`AccountOpen`). Use it as a context manager or call
+    `close`; the end of the process closes it too.
+    """
+
+    region = REGION
+    account_id = ACCOUNT_ID
+
+    def __init__(self, port: int = 0, seed: int | None = 42) -> None:
+        global _open
+        with _open_lock:
+            if _open is not None:
+                raise AccountOpen("an account is open in this process already; close it first")
+            _open = self
+        self._closing = contextlib.ExitStack()
+        self._installed: environment.Installed | None = None
+        try:
+            self._start(port, seed)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, port: int, seed: int | None) -> None:
+        global _open
+        self._closing.callback(_forget, self)
+        patches.verify()
+        moto = _moto_application()
+        self.clock = Clock()
+        self.journal = Journal(now=self.clock.now)
+        self.boundary = Boundary(moto, self.journal)
+        self.server = Server(self.boundary, port)
+        self._closing.callback(self.server.close)
+        self.port = self.server.port
+        self.endpoint = f"http://{LOOPBACK}:{self.port}"
+        self.boundary.hosts = frozenset({f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"})
+        # moto's Step Functions interpreter signs its calls with the key "ak" (its boto_client.py).
+        self.boundary.callers["ak"] = lambda: Caller("workflow")
+        applied = patches.Applied(self.clock, self.port)
+        self._closing.callback(applied.undo)
+        _reset_moto(seed)
+        self.environment = environment.of_account(self.endpoint)
+        self.runtime = Runtime(self)
+        self._closing.callback(self.runtime.close)
+        self.boundary.mounts["/_runtime/"] = self.runtime.wsgi
+        self.boundary.gates.append(permissions.gate)
+        self.faults = Faults(self.boundary, self.journal, self.runtime.kill_run)
+        self._closing.callback(self.faults.clear)
+        Decisions(self.boundary, self.journal)
+        Messages(self.boundary, self.journal)
+        self.functions = Functions(self)
+        self.event_sources = EventSources(self)
+        self._closing.callback(self.event_sources.close)
+        self.clock.on_skip(self.boundary.changed.notify)
+        atexit.register(self.close)
+        self._closing.callback(atexit.unregister, self.close)
+
+    # --- for programs ------------------------------------------------------------------------------------------
+
+    def install(self) -> None:
+        """Put the account's variables into `os.environ`: boto3 and the AWS CLI then use this account."""
+        if self._installed is None:
+            self._installed = environment.Installed(self.environment)
+
+    def uninstall(self) -> None:
+        """Give `os.environ` its former values back."""
+        if self._installed is not None:
+            self._installed.restore()
+            self._installed = None
+
+    def write_environment_file(self, path: str | os.PathLike[str]) -> None:
+        """Write a file that a POSIX shell can `source` to use the account."""
+        environment.write_file(Path(path), self.environment)
+
+    def session(self) -> boto3.Session:
+        """A boto3 session with the learner's keys. Its clients need `endpoint_url`; `client` gives it."""
+        import boto3
+
+        with environment.isolated():
+            return boto3.Session(
+                aws_access_key_id=environment.LEARNER_ACCESS_KEY,
+                aws_secret_access_key="emulated",
+                region_name=REGION,
+            )
+
+    def client(self, service: str, **options: Any) -> Any:
+        """A boto3 client of this account, whatever the environment of the process says."""
+        session = self.session()
+        with environment.isolated():
+            return session.client(service, endpoint_url=self.endpoint, **options)
+
+    # --- time and rest -----------------------------------------------------------------------------------------
+
+    def skip(self, seconds: float) -> None:
+        """Let visibility timeouts, delays and retention move on by `seconds` at once."""
+        self.clock.skip(seconds)
+
+    def busy(self) -> list[Busy]:
+        """What is not at rest now: runs under way, messages about to be delivered, mappings and functions that change."""
+        held = self.faults.held()
+        holding = [Busy("held", "", held)] if held else []
+        return [*self.runtime.busy(), *self.functions.busy(), *self.event_sources.busy(), *holding]
+
+    def settle(self, timeout: float = 30) -> None:
+        """Wait until the account is at rest. Raises NotAtRest after `timeout` seconds.
+
+        A message that is hidden until its visibility timeout ends is at rest: `skip` brings it back.
+        """
+        end = time.monotonic() + timeout
+        while True:
+            seen = self.boundary.changed.count
+            busy = self.busy()
+            if not busy:
+                return
+            left = end - time.monotonic()
+            if left <= 0:
+                raise NotAtRest(busy)
+            self.boundary.changed.wait(seen, min(left, 0.5))
+
+    # --- end ---------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Stop the server, the poller and all workers. May be called again."""
+        self.uninstall()
+        self._closing.close()
+
+    def __enter__(self) -> Cloud:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> Literal[False]:
+        self.close()
+        return False
+
+
+def _forget(cloud: Cloud) -> None:
+    global _open
+    with _open_lock:
+        if _open is cloud:
+            _open = None
+
+
+def _moto_application() -> Any:
+    """moto's WSGI application with the services of the course loaded, so that no first call pays for it."""
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+    return DomainDispatcherApplication(create_backend_app)
+
+
+def _reset_moto(seed: int | None) -> None:
+    from moto.core.base_backend import BackendDict
+    from moto.core.model_instances import reset_model_data
+    from moto.moto_api._internal import mock_random
+
+    BackendDict.reset()
+    reset_model_data()
+    mock_random.seed(seed)
+
+
+def backends(service: str) -> Any:
+    """moto's backend of a service in this account and region. Hold the boundary's lock while you use it."""
+    from moto.backends import get_backend
+
+    return get_backend(service)[ACCOUNT_ID][_region_of(service)]  # type: ignore[call-overload]
+
+
+def _region_of(service: str) -> str:
+    return "aws" if service in {"iam", "s3", "sts"} else REGION
+
+
+@contextlib.contextmanager
+def opened(port: int = 0, seed: int | None = 42) -> Iterator[Cloud]:
+    """An account whose variables are installed for the length of the block."""
+    with Cloud(port, seed) as cloud:
+        cloud.install()
+        yield cloud

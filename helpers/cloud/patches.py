@@ -1,0 +1,109 @@
+"""All patches on moto, in one place. Each names what it replaces and why, and notices when moto moved it.
+
+`verify` compares the source that is replaced, or relied on, with the source that the patch was written for. The
+account does not start on a moto that it does not know; tests/cloud/test_patches.py says the same before a release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .clock import Clock
+
+
+class PatchMoved(RuntimeError):
+    """moto no longer looks as a patch expects it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A piece of moto that a patch replaces or relies on: module, dotted name in it, digest of its source."""
+
+    module: str
+    name: str
+    digest: str
+    why: str
+
+    def source(self) -> str:
+        """The source of the place as the installed moto has it. Raises PatchMoved when it is gone."""
+        try:
+            found: Any = importlib.import_module(self.module)
+            for part in self.name.split("."):
+                found = getattr(found, part)
+            found = found.fget if isinstance(found, property) else found
+            return inspect.getsource(found)
+        except (ImportError, AttributeError, TypeError) as gone:
+            raise PatchMoved(f"moto has no {self.module}.{self.name} any more. {self.why}") from gone
+
+    def verify(self) -> None:
+        """Raise PatchMoved when the source is not the one that the patch was written for."""
+        found = digest(self.source())
+        if found != self.digest:
+            raise PatchMoved(
+                f"moto changed {self.module}.{self.name} (digest {found}, expected {self.digest}). {self.why} "
+                "Read the new source, adapt helpers/cloud/patches.py and its tests, then write the new digest there."
+            )
+
+
+def digest(source: str) -> str:
+    """A short digest of a piece of source text, white space at the ends of lines apart."""
+    text = "\n".join(line.rstrip() for line in source.splitlines())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+PLACES: tuple[Place, ...] = (
+    Place("moto.core.utils", "unix_time", "3b8a914ec48034ee", "The account's clock replaces it in moto.sqs.models, so that time can be skipped."),
+    Place("moto.core.utils", "unix_time_millis", "ff60f16b31859fa2", "The account's clock replaces it in moto.sqs.models, so that time can be skipped."),
+    Place("moto.sqs.models", "Message.visible", "abe34eec4e2e6a47", "It must ask unix_time_millis of moto.sqs.models, which the account's clock replaces."),
+)
+
+
+def verify() -> None:
+    """Raise PatchMoved when any place moved."""
+    for place in PLACES:
+        place.verify()
+
+
+class Applied:
+    """The patches, applied. `undo` gives moto back as it was."""
+
+    def __init__(self, clock: Clock, port: int) -> None:
+        self._undo: list[Callable[[], None]] = []
+        from moto.core.config import default_user_config
+        from moto.sqs import models as sqs
+
+        self._replace(sqs, "unix_time", lambda dt=None: clock.now() if dt is None else _unix_time(dt))
+        self._replace(sqs, "unix_time_millis", lambda dt=None: (clock.now() if dt is None else _unix_time(dt)) * 1000)
+        # moto only interprets state machines when told so; its interpreter finds the account by this port.
+        states = default_user_config["stepfunctions"]
+        before = states["execute_state_machine"]
+        states["execute_state_machine"] = True
+        self._undo.append(lambda: states.update(execute_state_machine=before))
+        self._environment("MOTO_PORT", str(port))
+
+    def undo(self) -> None:
+        """Take all patches back."""
+        while self._undo:
+            self._undo.pop()()
+
+    def _replace(self, module: Any, name: str, new: Any) -> None:
+        old = getattr(module, name)
+        setattr(module, name, new)
+        self._undo.append(lambda: setattr(module, name, old))
+
+    def _environment(self, name: str, value: str) -> None:
+        old = os.environ.get(name)
+        os.environ[name] = value
+        self._undo.append(lambda: os.environ.pop(name, None) if old is None else os.environ.update({name: old}))
+
+
+def _unix_time(moment: Any) -> float:
+    from moto.core.utils import unix_time
+
+    return float(unix_time(moment))
