@@ -130,6 +130,14 @@ class Cloud:
         with environment.isolated():
             return session.client(service, endpoint_url=self.endpoint, **options)
 
+    def deployed_code(self, function: str) -> bytes:
+        """The ZIP that is deployed under this function name. Raises KeyError when there is no such function."""
+        with self.boundary.lock:
+            found = backends("lambda").get_function(function) if function else None
+            if found is None:
+                raise KeyError(function)
+            return bytes(found.code_bytes)
+
     # --- time and rest -----------------------------------------------------------------------------------------
 
     def skip(self, seconds: float) -> None:

@@ -11,6 +11,7 @@ import threading
 import traceback
 import uuid
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse
 
@@ -165,19 +166,23 @@ class Boundary:
             if close:
                 close()
         response.headers = {name: value for name, value in response.headers.items() if name.lower() not in _OURS}
-        if environ.get("REQUEST_METHOD") == "HEAD":
-            length = next((value for name, value in dict(response.headers).items() if name.lower() == "content-length"), None)
-            if length is not None:
-                response.headers["Content-Length"] = length
         return response
 
 
-_OURS = {"connection", "server", "date", "transfer-encoding", "access-control-allow-origin", "access-control-allow-methods", "access-control-allow-headers", "access-control-expose-headers"}
+_OURS = {
+    "connection",
+    "server",
+    "date",
+    "transfer-encoding",
+    "access-control-allow-origin",
+    "access-control-allow-methods",
+    "access-control-allow-headers",
+    "access-control-expose-headers",
+}
+"""Headers of moto that the loopback server writes itself, or that would open the account to web pages."""
 
 
 def _reason(status: int) -> str:
-    from http import HTTPStatus
-
     try:
         return HTTPStatus(status).phrase
     except ValueError:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, unquote
+from urllib.parse import parse_qs, parse_qsl, unquote, urlencode
 
 from .journal import LEARNER, Caller
 
@@ -103,8 +103,6 @@ def with_parameters(exchange: Exchange, changes: Mapping[str, Any]) -> bytes:
     """The body of a JSON or query request with some members replaced."""
     if exchange.is_json:
         return json.dumps({**exchange.parameters, **changes}).encode()
-    from urllib.parse import urlencode
-
     fields = dict(parse_qsl(exchange.body.decode("utf-8", "replace"), keep_blank_values=True))
     return urlencode({**fields, **{name: str(value) for name, value in changes.items()}}).encode()
 
@@ -150,6 +148,7 @@ class _Route:
     action: str
     path: re.Pattern[str]
     query: frozenset[str]
+    headers: frozenset[str]
     literal: int
 
 
@@ -168,11 +167,19 @@ def _routes(service: str) -> dict[str, list[_Route]]:
         path, _, query = http["requestUri"].partition("?")
         pattern = re.sub(r"\\\{(\w+)(\\\+)?\\\}", _path_member, re.escape(path.rstrip("/")))
         names = frozenset(parse_qs(query, keep_blank_values=True))
-        route = _Route(action, re.compile(pattern + "/?"), names, len(re.sub(r"\{[^}]*\}", "", path)))
+        headers = _required_headers(model["shapes"].get(operation.get("input", {}).get("shape"), {}))
+        route = _Route(action, re.compile(pattern + "/?"), names, headers, len(re.sub(r"\{[^}]*\}", "", path)))
         routes.setdefault(http["method"], []).append(route)
     for several in routes.values():
-        several.sort(key=lambda route: (-len(route.query), -route.literal))
+        several.sort(key=lambda route: (-len(route.query), -route.literal, -len(route.headers)))
     return routes
+
+
+def _required_headers(shape: dict[str, Any]) -> frozenset[str]:
+    """The request headers that a call must have, as WSGI names them: CopyObject is a PutObject with one more."""
+    members = [shape["members"][name] for name in shape.get("required", ())]
+    names = [member.get("locationName", "") for member in members if member.get("location") == "header"]
+    return frozenset("HTTP_" + name.upper().replace("-", "_") for name in names)
 
 
 def _path_member(match: re.Match[str]) -> str:
@@ -180,10 +187,10 @@ def _path_member(match: re.Match[str]) -> str:
 
 
 def _rest(service: str, environ: Environ, body: bytes) -> tuple[str, dict[str, Any]]:
-    query = {name: values[-1] for name, values in parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True).items()}
+    query = dict(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True))
     path = environ.get("PATH_INFO", "").encode("latin-1", "replace").decode("utf-8", "replace")
     for route in _routes(service).get(environ.get("REQUEST_METHOD", "GET"), []):
-        if not route.query <= query.keys():
+        if not (route.query <= query.keys() and route.headers <= environ.keys()):
             continue
         found = route.path.fullmatch(path)
         if found:

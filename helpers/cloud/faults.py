@@ -15,7 +15,7 @@ from typing import Literal
 
 from .boundary import Boundary
 from .exchange import Exchange
-from .journal import Event, FaultFired, Journal
+from .journal import Call, Caller, Event, FaultFired, Journal
 from .responses import Response, error
 
 Effect = Callable[[Exchange], Response | None]
@@ -37,10 +37,13 @@ class Fault:
     remaining: int
     effect: Effect
     fired: int = 0
+    only_accepted: bool = False
     released: threading.Event = field(default_factory=threading.Event)
 
-    def fits(self, exchange: Exchange, when: str) -> bool:
+    def fits(self, exchange: Exchange, when: str, response: Response | None = None) -> bool:
         """Whether this call is one that the fault waits for."""
+        if self.only_accepted and response is not None and response.status >= 400:
+            return False
         return (
             self.when == when
             and self.service == exchange.service
@@ -57,7 +60,7 @@ class Faults:
         self._kill = kill
         self._ids = itertools.count(1)
         self._armed: list[Fault] = []
-        self._held: dict[Fault | int, Exchange] = {}
+        self._held: dict[int, Exchange] = {}
         self._lock = threading.Lock()
         self._changed = boundary.changed
         boundary.gates.append(self._before)
@@ -72,13 +75,19 @@ class Faults:
         action: str = "PutItem",
         when: Literal["before", "after"] = "after",
         times: int = 1,
+        accepted: bool = False,
     ) -> Fault:
-        """Kill the worker process of `function` before or after this call: the call's answer never arrives."""
+        """Kill the worker process of `function` before or after this call: the call's answer never arrives.
+
+        With `accepted` a crash after the call passes over calls that were refused (HTTP status 400 and above).
+        """
 
         def effect(exchange: Exchange) -> None:
             self._kill(exchange.caller.request_id)
 
-        return self._arm(f"crash {when} {service}:{action}", service, action, function, when, times, effect)
+        fault = self._arm(f"crash {when} {service}:{action}", service, action, function, when, times, effect)
+        fault.only_accepted = accepted
+        return fault
 
     def delay(self, seconds: float, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
         """Answer the call `seconds` later, in real time."""
@@ -121,38 +130,61 @@ class Faults:
         action: str,
         until: tuple[str, str] | None = None,
         function: str | None = None,
-        times: int = 1,
     ) -> Fault:
-        """Let the call wait until another caller's call `until` has been answered, or until `release`.
+        """Let the call wait until another caller's call `until` has been answered (since now), or until `release`.
 
         So a race between real processes comes out the same each time. Without `until` only `release` (or the
         bounded time of 30 s) ends the wait. `wait_until_held` says when a call stands there.
         """
-        fault: Fault
+        others: set[Caller] = set()
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Call) and (event.service, event.action) == until:
+                others.add(event.caller)
+                held = self._held.get(fault.id)
+                if held is not None and event.caller != held.caller:
+                    fault.released.set()
 
         def effect(exchange: Exchange) -> None:
-            stop = self._journal.subscribe(lambda event: _release(event, exchange)) if until else None
             with self._lock:
                 self._held[fault.id] = exchange
+            if others - {exchange.caller}:
+                fault.released.set()
             self._changed.notify()
             try:
                 fault.released.wait(_LONGEST_HOLD)
             finally:
-                if stop:
-                    stop()
+                stop()
                 with self._lock:
                     self._held.pop(fault.id, None)
                 self._changed.notify()
 
-        def _release(event: Event, exchange: Exchange) -> None:
-            if getattr(event, "caller", exchange.caller) == exchange.caller:
-                return
-            if (getattr(event, "service", None), getattr(event, "action", None)) == until:
-                fault.released.set()
-
         name = f"hold {service}:{action}" + (f" until {until[0]}:{until[1]}" if until else "")
-        fault = self._arm(name, service, action, function, "before", times, effect)
+        fault = self._arm(name, service, action, function, "before", 1, effect)
+        # From now on, not from the call's arrival: the other run may be done just before this one arrives.
+        stop = self._journal.subscribe(watch) if until else _nothing
         return fault
+
+    def lose_acknowledgement(self, queue: str, times: int = 1) -> Fault:
+        """Let the next deletions of messages of `queue` by an event source mapping do nothing.
+
+        The message stays hidden until its visibility timeout ends and is delivered again under the same id, as a
+        standard queue may do (SQS Developer Guide, "Amazon SQS at-least-once delivery").
+        """
+        return self._arm(f"lose the acknowledgement in {queue}", "sqs", f"acknowledge {queue}", None, "before", times, lambda _: None)
+
+    def loses_acknowledgement(self, queue: str, caller: Caller) -> bool:
+        """Ask before a mapping deletes a message: True counts one armed fault down, and the message stays."""
+        with self._lock:
+            fault = next((one for one in self._armed if (one.service, one.action) == ("sqs", f"acknowledge {queue}")), None)
+            if fault is None:
+                return False
+            fault.remaining -= 1
+            fault.fired += 1
+            if not fault.remaining:
+                self._armed.remove(fault)
+        self._journal.record(FaultFired, fault=fault.description, call="sqs:DeleteMessage", caller=caller)
+        return True
 
     # --- what is armed -----------------------------------------------------------------------------------------
 
@@ -215,10 +247,10 @@ class Faults:
             self._armed.append(fault)
         return fault
 
-    def _take(self, exchange: Exchange, when: str) -> Fault | None:
+    def _take(self, exchange: Exchange, when: str, response: Response | None = None) -> Fault | None:
         with self._lock:
             for fault in self._armed:
-                if fault.fits(exchange, when):
+                if fault.fits(exchange, when, response):
                     fault.remaining -= 1
                     fault.fired += 1
                     if not fault.remaining:
@@ -234,13 +266,17 @@ class Faults:
 
     def _after(self, exchange: Exchange, response: Response) -> None:
         if self._armed:
-            fault = self._take(exchange, "after")
+            fault = self._take(exchange, "after", response)
             if fault:
                 self._fire(fault, exchange)
 
     def _fire(self, fault: Fault, exchange: Exchange) -> Response | None:
         self._journal.record(FaultFired, fault=fault.description, call=exchange.name, caller=exchange.caller)
         return fault.effect(exchange)
+
+
+def _nothing() -> None:
+    """What there is to stop for a hold that watches nothing."""
 
 
 # DynamoDB Developer Guide, "Error handling"; SQS and Lambda API references, "Common errors".

@@ -46,18 +46,30 @@ class Server:
     """
 
     def __init__(self, application: Application, port: int = 0) -> None:
-        self._server = wsgi.Server((LOOPBACK, port), application, numthreads=_THREADS, request_queue_size=128, timeout=3600, shutdown_timeout=1)
+        self._server = wsgi.Server(
+            (LOOPBACK, port), application, numthreads=_THREADS, request_queue_size=128, timeout=3600, shutdown_timeout=1
+        )
         self._server.gateway = _Gateway
         self._server.error_log = lambda *_, **__: None
+        self._prepared = threading.Event()
+        self._refusal: OSError | None = None
+        # cheroot's threads inherit "daemon" from the thread that prepares the server; others would keep the kernel alive.
+        self._thread = threading.Thread(target=self._serve, name="once-server", daemon=True)
+        self._thread.start()
+        self._prepared.wait()
+        if self._refusal is not None:
+            raise PortInUse(port) if _taken(port) else self._refusal
+        self.port: int = self._server.bind_addr[1]
+
+    def _serve(self) -> None:
         try:
             self._server.prepare()
         except OSError as refusal:
-            if _taken(port):
-                raise PortInUse(port) from refusal
-            raise
-        self.port: int = self._server.bind_addr[1]
-        self._thread = threading.Thread(target=self._server.serve, name="once-server", daemon=True)
-        self._thread.start()
+            self._refusal = refusal
+            return
+        finally:
+            self._prepared.set()
+        self._server.serve()
 
     def close(self) -> None:
         """Stop listening and drop the connections."""
