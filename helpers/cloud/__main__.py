@@ -14,8 +14,12 @@ from .server import PortInUse
 
 def main(arguments: list[str] | None = None) -> int:
     """Start an account, say where it listens, and serve until interrupted. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m helpers.cloud", description="Serve an emulated AWS account on 127.0.0.1.")
-    parser.add_argument("--port", type=int, default=5000, help="port on 127.0.0.1; 0 takes any free one (default: 5000)")
+    parser = argparse.ArgumentParser(
+        prog="python -m helpers.cloud", description="Serve an emulated AWS account on 127.0.0.1."
+    )
+    parser.add_argument(
+        "--port", type=int, default=5000, help="port on 127.0.0.1; 0 takes any free one (default: 5000)"
+    )
     parser.add_argument("--environment-file", type=Path, metavar="FILE", help="write a file for a shell to source")
     options = parser.parse_args(arguments)
     if not 0 <= options.port <= 65535:
@@ -27,7 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with Cloud(options.port) as cloud:
             print(f"The account listens on {cloud.endpoint}", flush=True)
-            print(f"  export AWS_ENDPOINT_URL={cloud.endpoint} AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}")
+            print(
+                f"  export AWS_ENDPOINT_URL={cloud.endpoint} AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
+            )
             if options.environment_file:
                 cloud.write_environment_file(options.environment_file)
                 print(f"  source {options.environment_file}")

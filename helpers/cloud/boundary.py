@@ -136,7 +136,9 @@ class Boundary:
         if self.hosts and (environ.get("HTTP_HOST", "") not in self.hosts or "HTTP_ORIGIN" in environ):
             # A page in the learner's browser can send requests to loopback, also through a host name of its own
             # that resolves to 127.0.0.1. No SDK sends Origin, and none asks for another host.
-            return Response(403, b"This account answers programs on this machine only.\n", {"Content-Type": "text/plain"})
+            return Response(
+                403, b"This account answers programs on this machine only.\n", {"Content-Type": "text/plain"}
+            )
         try:
             body = read_body(environ)
         except BodyTooLarge:

@@ -68,7 +68,13 @@ _isolation = threading.RLock()
 def isolated() -> Iterator[None]:
     """For the length of the block no variable of the machine leads an SDK anywhere: no profile, no endpoint."""
     with _isolation:
-        hidden = Installed({"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "AWS_EC2_METADATA_DISABLED": "true"})
+        hidden = Installed(
+            {
+                "AWS_CONFIG_FILE": os.devnull,
+                "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+                "AWS_EC2_METADATA_DISABLED": "true",
+            }
+        )
         try:
             yield
         finally:

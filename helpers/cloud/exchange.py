@@ -195,6 +195,8 @@ def _rest(service: str, environ: Environ, body: bytes) -> tuple[str, dict[str, A
         found = route.path.fullmatch(path)
         if found:
             members = {name: unquote(value) for name, value in found.groupdict().items()}
-            content = _json_object(body) if service == "lambda" and route.action not in {"Invoke", "InvokeAsync"} else {}
+            content = (
+                _json_object(body) if service == "lambda" and route.action not in {"Invoke", "InvokeAsync"} else {}
+            )
             return route.action, {**query, **content, **members}
     return "", query

@@ -48,7 +48,9 @@ class Fault:
             self.when == when
             and self.service == exchange.service
             and self.action == exchange.action
-            and (self.function is None or (exchange.caller.kind == "function" and exchange.caller.name == self.function))
+            and (
+                self.function is None or (exchange.caller.kind == "function" and exchange.caller.name == self.function)
+            )
         )
 
 
@@ -95,7 +97,9 @@ class Faults:
         def effect(exchange: Exchange) -> None:
             time.sleep(seconds)
 
-        return self._arm(f"delay {service}:{action} by {seconds:g} s", service, action, function, "before", times, effect)
+        return self._arm(
+            f"delay {service}:{action} by {seconds:g} s", service, action, function, "before", times, effect
+        )
 
     def throttle(self, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
         """Refuse the call as a service that is over its rate does; the SDK retries by itself."""
@@ -110,7 +114,9 @@ class Faults:
         """Answer with HTTP status 500 and do nothing; the SDK retries by itself."""
 
         def effect(exchange: Exchange) -> Response:
-            return error(exchange, "InternalServerError", "The request processing has failed because of an internal error.", 500)
+            return error(
+                exchange, "InternalServerError", "The request processing has failed because of an internal error.", 500
+            )
 
         return self._arm(f"server error on {service}:{action}", service, action, function, "before", times, effect)
 
@@ -171,12 +177,16 @@ class Faults:
         The message stays hidden until its visibility timeout ends and is delivered again under the same id, as a
         standard queue may do (SQS Developer Guide, "Amazon SQS at-least-once delivery").
         """
-        return self._arm(f"lose the acknowledgement in {queue}", "sqs", f"acknowledge {queue}", None, "before", times, lambda _: None)
+        return self._arm(
+            f"lose the acknowledgement in {queue}", "sqs", f"acknowledge {queue}", None, "before", times, lambda _: None
+        )
 
     def loses_acknowledgement(self, queue: str, caller: Caller) -> bool:
         """Ask before a mapping deletes a message: True counts one armed fault down, and the message stays."""
         with self._lock:
-            fault = next((one for one in self._armed if (one.service, one.action) == ("sqs", f"acknowledge {queue}")), None)
+            fault = next(
+                (one for one in self._armed if (one.service, one.action) == ("sqs", f"acknowledge {queue}")), None
+            )
             if fault is None:
                 return False
             fault.remaining -= 1

@@ -73,7 +73,11 @@ class Messages:
         handles = {message["ReceiptHandle"]: message["MessageId"] for message in response.json().get("Messages", [])}
         queue = queue_of(exchange.parameters)
         with self._boundary.lock:
-            counts = {m.id: m.approximate_receive_count for m in queue._messages if m.id in handles.values()} if queue else {}
+            counts = (
+                {m.id: m.approximate_receive_count for m in queue._messages if m.id in handles.values()}
+                if queue
+                else {}
+            )
         for message_id in handles.values():
             self._journal.record(
                 MessageReceived,
@@ -87,7 +91,9 @@ class Messages:
         queue = queue_of(exchange.parameters)
         entries = exchange.parameters.get("Entries") or [exchange.parameters]
         handles = {entry.get("ReceiptHandle") for entry in entries if isinstance(entry, dict)}
-        found = [m.id for m in queue._messages if handles.intersection(m.all_receipt_handles)] if queue is not None else []
+        found = (
+            [m.id for m in queue._messages if handles.intersection(m.all_receipt_handles)] if queue is not None else []
+        )
         exchange.notes["messages"] = found
 
     def _acknowledged(self, exchange: Exchange, response: Response) -> None:

@@ -58,9 +58,24 @@ def digest(source: str) -> str:
 
 
 PLACES: tuple[Place, ...] = (
-    Place("moto.core.utils", "unix_time", "3b8a914ec48034ee", "The account's clock replaces it in moto.sqs.models, so that time can be skipped."),
-    Place("moto.core.utils", "unix_time_millis", "ff60f16b31859fa2", "The account's clock replaces it in moto.sqs.models, so that time can be skipped."),
-    Place("moto.sqs.models", "Message.visible", "abe34eec4e2e6a47", "It must ask unix_time_millis of moto.sqs.models, which the account's clock replaces."),
+    Place(
+        "moto.core.utils",
+        "unix_time",
+        "3b8a914ec48034ee",
+        "The account's clock replaces it in moto.sqs.models, so that time can be skipped.",
+    ),
+    Place(
+        "moto.core.utils",
+        "unix_time_millis",
+        "ff60f16b31859fa2",
+        "The account's clock replaces it in moto.sqs.models, so that time can be skipped.",
+    ),
+    Place(
+        "moto.sqs.models",
+        "Message.visible",
+        "abe34eec4e2e6a47",
+        "It must ask unix_time_millis of moto.sqs.models, which the account's clock replaces.",
+    ),
 )
 
 

@@ -93,7 +93,12 @@ _SINGLE = {
     "DeleteMessageBatch": "DeleteMessage",
     "ChangeMessageVisibilityBatch": "ChangeMessageVisibility",
 }
-_S3_ACTIONS = {"ListObjects": "ListBucket", "ListObjectsV2": "ListBucket", "HeadObject": "GetObject", "HeadBucket": "ListBucket"}
+_S3_ACTIONS = {
+    "ListObjects": "ListBucket",
+    "ListObjectsV2": "ListBucket",
+    "HeadObject": "GetObject",
+    "HeadBucket": "ListBucket",
+}
 
 
 def _arn(service: str, resource: str) -> str:
@@ -117,7 +122,13 @@ def table_arn(name: str, index: str = "") -> str:
     return f"{arn}/index/{index}" if index else arn
 
 
-_TRANSACTION = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
+_TRANSACTION = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+    "Get": "GetItem",
+}
 
 
 def _dynamodb(action: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -164,7 +175,10 @@ def _applies(statement: dict[str, Any], action: str, resource: str) -> bool:
 
 def _matches(patterns: str | Iterable[str], value: str, flags: int = 0) -> bool:
     several = [patterns] if isinstance(patterns, str) else patterns
-    return any(re.fullmatch(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."), value, flags | re.DOTALL) for pattern in several)
+    return any(
+        re.fullmatch(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."), value, flags | re.DOTALL)
+        for pattern in several
+    )
 
 
 def _refusal(exchange: Exchange, message: str) -> Response:

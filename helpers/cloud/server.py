@@ -22,7 +22,9 @@ class PortInUse(OSError):
     """Another program listens on the port. `port` is its number."""
 
     def __init__(self, port: int) -> None:
-        super().__init__(errno.EADDRINUSE, f"port {port} is in use by another program; choose another one, or 0 for any free port")
+        super().__init__(
+            errno.EADDRINUSE, f"port {port} is in use by another program; choose another one, or 0 for any free port"
+        )
         self.port = port
 
 
