@@ -1,9 +1,10 @@
 """The reader's language at run time.
 
-The English source is the key of every text; `helpers/locale/<language>.po` holds the translations, and a language
-is known as soon as its catalog lies there. PO files are read as they are: a translator saves, the next kernel shows it.
+The English source is the key of every text; `helpers/locale/<language>.po` holds the translations, and a
+language is known as soon as its catalog lies there. PO files are read as they are: a translator saves, and
+the next kernel shows it.
 
-babel is imported only when a catalog or a number needs it, so that importing this module costs next to nothing.
+babel is imported only when a catalog or a number needs it: importing this module costs next to nothing.
 """
 
 from __future__ import annotations
@@ -30,16 +31,17 @@ _current: str | None = None
 
 
 class UnknownLanguage(ValueError):
-    """A language was asked for that has no catalog. `language` is what was asked for, `known` what there is."""
+    """A language was asked for that has no catalog. `language` was asked for, `known` is what there is."""
 
     def __init__(self, language: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"No catalog for the language {language!r}. Choose one of: {', '.join(known)}.")
+        message = _("The language “{language}” has no catalog. Choose one of these: {known}.")
+        super().__init__(message.format(language=language, known=", ".join(known)))
         self.language = language
         self.known = known
 
 
 def known_languages(folder: Path | None = None) -> tuple[str, ...]:
-    """Languages that have a catalog in `folder` (default: helpers/locale), sorted, and the source language."""
+    """The source language and those that have a catalog in `folder` (default: helpers/locale), sorted."""
     folder = LOCALE if folder is None else folder
     return tuple(sorted({SOURCE, *(catalog.stem for catalog in folder.glob("*.po"))}))
 
@@ -47,15 +49,21 @@ def known_languages(folder: Path | None = None) -> tuple[str, ...]:
 def use(language: str | None = None) -> str:
     """Speak `language` from now on; without one, the language that `detect` finds. Returns the language.
 
+    An unknown ONCE_LANGUAGE is passed over with a warning.
+
     :raises UnknownLanguage: `language` has no catalog.
     """
     global _current
+    known = known_languages()
     if language is None:
         _current = detect()
+        wanted = os.environ.get("ONCE_LANGUAGE")
+        if wanted and not _match(wanted, known):
+            warnings.warn(str(UnknownLanguage(wanted, known)), stacklevel=2)
     else:
-        found = _match(language, known_languages())
+        found = _match(language, known)
         if found is None:
-            raise UnknownLanguage(language, known_languages())
+            raise UnknownLanguage(language, known)
         _current = found
     return _current
 
@@ -66,17 +74,16 @@ def current() -> str:
 
 
 def detect(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
-    """ONCE_LANGUAGE, else the notebook's folder, else the current folder, else the system's language, else English.
+    """The language that the surroundings ask for; English where they ask for none that is known.
 
-    A folder counts when its name is a language that has a catalog, as in `notebooks/fr`; the innermost one wins.
-    JupyterLab gives the notebook's path in JPY_SESSION_NAME (jupyter_server, services/sessions/sessionmanager.py).
+    In this order: ONCE_LANGUAGE, the notebook's folder, the current folder, the system's language. A folder
+    counts when its name is a language that has a catalog, as in `notebooks/fr`; the innermost one wins.
+    jupyter_server gives the notebook's path in JPY_SESSION_NAME (services/sessions/sessionmanager.py).
     """
     environ = os.environ if environ is None else environ
     known = known_languages()
-    if wanted := environ.get("ONCE_LANGUAGE"):
-        if found := _match(wanted, known):
-            return found
-        warnings.warn(str(UnknownLanguage(wanted, known)), stacklevel=2)
+    if found := _match(environ.get("ONCE_LANGUAGE", ""), known):
+        return found
     session = environ.get("JPY_SESSION_NAME", "")
     here = _working_folder() if folder is None else str(folder)
     for names in (re.split(r"[\\/]", session)[:-1], re.split(r"[\\/]", here)):
@@ -109,7 +116,7 @@ def lesson_text(lesson: str, context: str, source: str) -> str:
 
 
 def number(value: float, digits: int | None = None) -> str:
-    """A number as a reader writes it: `number(10000.5)` is "10 000,5" in French. `digits`: exactly so many decimals."""
+    """A number as a reader writes it: 10000.5 is "10 000,5" in French. `digits`: exactly so many decimals."""
     from babel.numbers import format_decimal, get_group_symbol
 
     language = current()

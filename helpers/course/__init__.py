@@ -1,0 +1,1 @@
+"""From lessons/ to notebooks/: source, catalogs, gates, build. See `python -m helpers.course --help`."""

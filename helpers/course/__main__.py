@@ -1,0 +1,122 @@
+"""`python -m helpers.course`: catalogs up to date, gates, notebooks. For people who work on the course."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from helpers.course import catalogs
+from helpers.course.build import BuildError, build, build_index, differences, write
+from helpers.course.entries import Entry, lesson_entries
+from helpers.course.gates import check_course, read_rules
+from helpers.course.messages import helper_entries
+from helpers.course.source import SourceError
+from helpers.course.syllabus import HERE, Folders, languages, read_course
+
+SOURCE_LANGUAGE = "en"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0: done, nothing wrong; 1: something is wrong, and was said on stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options, Folders(options.root.resolve())))
+    except (SourceError, LookupError) as error:
+        return _fail([str(error)])
+    except BuildError as error:
+        return _fail([str(failure) for failure in error.failures])
+
+
+def update_catalogs(options: argparse.Namespace, folders: Folders) -> int:
+    """Every catalog gets the entries of its source; what is translated stays."""
+    rules = read_rules(folders).typography
+    wanted = options.language or sorted({*languages(folders), *_helper_languages(folders)})
+    jobs: list[tuple[Path, list[Entry]]] = []
+    for lesson in read_course(folders).lessons:
+        entries = lesson_entries(lesson)
+        jobs += [(lesson.catalog(language), entries) for language in wanted]
+    entries = helper_entries(folders)
+    jobs += [(folders.locale / f"{language}.po", entries) for language in wanted]
+    for path, entries in jobs:
+        catalog = catalogs.read(path, rules.of(path.stem).plural_forms)
+        catalogs.update(catalog, entries)
+        catalogs.write(path, catalog)
+        messages = [message for message in catalog if message.id]
+        fuzzy = sum(message.fuzzy for message in messages)
+        empty = sum(not all(catalogs.strings(message)) for message in messages)
+        print(f"{folders.shown(path)}: {len(messages)} entries, {empty} empty, {fuzzy} fuzzy")
+    return 0
+
+
+def check_gates(options: argparse.Namespace, folders: Folders) -> int:
+    """Say what the gates find."""
+    failures = [str(failure) for failure in check_course(folders, options.language or None)]
+    if failures:
+        return _fail(failures)
+    print("All gates passed.")
+    return 0
+
+
+def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
+    """Gates, then notebooks, then either write them or compare them with those in notebooks/."""
+    course = read_course(folders)
+    spoken = options.language or list(languages(folders))
+    lessons = [course.lesson(slug) for slug in options.lesson] if options.lesson else list(course.lessons)
+    if not options.draft:
+        failures = [str(failure) for failure in check_course(folders, spoken)]
+        if failures:
+            return _fail(failures)
+    output = options.output or folders.notebooks
+    with tempfile.TemporaryDirectory(prefix="once-check-", ignore_cleanup_errors=True) as temporary:
+        place = Path(temporary) if options.check else output
+        built = build(folders, course, lessons, spoken, place, run=not options.no_execute)
+    if spoken != [SOURCE_LANGUAGE]:
+        built |= build_index(folders, course, languages(folders))
+    if options.check:
+        complete = not (options.language or options.lesson)
+        found = list(differences(built, output, complete))
+        if found:
+            return _fail([*found, "The notebooks are not those of the lessons. Run `make notebooks`."])
+        print(f"{len(built)} notebooks are up to date.")
+        return 0
+    changed = write(built, output)
+    print(f"{len(built)} notebooks built, {len(changed)} of them changed.")
+    return 0
+
+
+def _helper_languages(folders: Folders) -> set[str]:
+    return {path.stem for path in folders.locale.glob("*.po")}
+
+
+def _fail(messages: Sequence[str]) -> int:
+    print(*messages, sep="\n", file=sys.stderr)
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m helpers.course", description=__doc__)
+    parser.add_argument("--root", type=Path, default=HERE.root, help="another checkout")
+    commands = parser.add_subparsers(required=True)
+
+    i18n = commands.add_parser("i18n", help="bring the catalogs up to date with lessons/ and helpers/")
+    i18n.set_defaults(run=update_catalogs)
+    gates = commands.add_parser("gates", help="check the source and the catalogs")
+    gates.set_defaults(run=check_gates)
+    notebooks = commands.add_parser("build", help="write notebooks/ from lessons/")
+    notebooks.set_defaults(run=build_notebooks)
+
+    for command in (i18n, gates, notebooks):
+        command.add_argument("--language", action="append", help="only this one; may be given again")
+    notebooks.add_argument("--lesson", action="append", help="only this one; may be given again")
+    notebooks.add_argument("--check", action="store_true", help="compare with notebooks/, write nothing")
+    notebooks.add_argument("--no-execute", action="store_true", help="do not run the cells")
+    notebooks.add_argument("--draft", action="store_true", help="pass over the gates of the catalogs")
+    notebooks.add_argument("--output", type=Path, help="another folder than notebooks/")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""From lessons/ to notebooks/: a pure function, byte for byte the same on each run and each machine."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from helpers.course import catalogs
+from helpers.course.entries import lesson_entries
+from helpers.course.execute import ExecutionError, execute
+from helpers.course.failure import Failure
+from helpers.course.gates import lookup, read_rules
+from helpers.course.index import index_notebook
+from helpers.course.messages import helper_entries
+from helpers.course.notebook import lesson_notebook, to_bytes
+from helpers.course.outputs import clean, unfit
+from helpers.course.source import read_lesson
+from helpers.course.syllabus import Course, Folders, Lesson
+
+# Two kernels with their workers fill two cores.
+AT_ONCE = 2
+
+# English shorter than this many words is also found in code: "right", "not yet".
+_SENTENCE_WORDS = 3
+
+
+class BuildError(Exception):
+    """Notebooks that may not be written. `failures` says why; nothing was written."""
+
+    def __init__(self, failures: Sequence[Failure]) -> None:
+        super().__init__("\n".join(str(failure) for failure in failures))
+        self.failures = list(failures)
+
+
+def build(
+    folders: Folders,
+    course: Course,
+    lessons: Sequence[Lesson],
+    spoken: Sequence[str],
+    output: Path,
+    run: bool = True,
+) -> dict[Path, bytes]:
+    """The notebooks of `lessons` in the languages `spoken`, by their path from `output`.
+
+    They run in `output`/<language>/ (`run=False`: they do not run). Nothing is written: see `write`.
+
+    :raises BuildError: a cell failed, or an output may not be stored.
+    """
+    wanted = [(lesson, language) for language in spoken for lesson in lessons]
+    built: dict[Path, bytes] = {}
+    failures: list[Failure] = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        jobs = [
+            pool.submit(build_lesson, folders, lesson, language, output, run) for lesson, language in wanted
+        ]
+        for (lesson, language), job in zip(wanted, jobs, strict=True):
+            try:
+                built[Path(language, lesson.notebook)] = job.result()
+            except BuildError as error:
+                failures += error.failures
+    if failures:
+        raise BuildError(failures)
+    return built
+
+
+def build_lesson(folders: Folders, lesson: Lesson, language: str, output: Path, run: bool = True) -> bytes:
+    """One notebook. :raises BuildError: see `build`."""
+    notebook = lesson_notebook(read_lesson(lesson.folder), lookup(catalogs.read(lesson.catalog(language))))
+    if run:
+        try:
+            execute(notebook, output / language, language)
+        except ExecutionError as error:
+            name = f"{language}/{lesson.notebook}"
+            raise BuildError([Failure(name, error.cell, str(error), "Run the cell in JupyterLab")]) from error
+    clean(notebook)
+    if failures := list(_unfit(notebook, folders, lesson, language)):
+        raise BuildError(failures)
+    return to_bytes(notebook)
+
+
+def build_index(folders: Folders, course: Course, spoken: Sequence[str]) -> dict[Path, bytes]:
+    """The page that leads to the lessons, by its path from notebooks/."""
+    return {Path("index.ipynb"): to_bytes(index_notebook(course, spoken, folders))}
+
+
+def write(built: dict[Path, bytes], output: Path) -> list[Path]:
+    """Write the notebooks, each whole or not at all; returns those that changed."""
+    changed: list[Path] = []
+    for name, content in built.items():
+        path = output / name
+        if path.exists() and path.read_bytes() == content:
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.new")
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+        changed.append(path)
+    return changed
+
+
+def differences(built: dict[Path, bytes], output: Path, complete: bool) -> Iterator[str]:
+    """How the notebooks in `output` differ from those just built, as unified diffs.
+
+    `complete`: `built` is everything, so that another lesson's notebook in `output` is one too many.
+    """
+    for name, content in sorted(built.items()):
+        path = output / name
+        stored = path.read_bytes() if path.exists() else b""
+        if stored != content:
+            lines = difflib.unified_diff(
+                stored.decode("utf-8", "replace").splitlines(),
+                content.decode().splitlines(),
+                f"notebooks/{name.as_posix()} (stored)",
+                f"notebooks/{name.as_posix()} (built)",
+                lineterm="",
+            )
+            yield "\n".join(lines) or f"notebooks/{name.as_posix()}: other line ends"
+    if complete:
+        for path in sorted(output.glob("*/[0-9][0-9]_*.ipynb")):
+            name = path.relative_to(output)
+            if name not in built:
+                yield f"notebooks/{name.as_posix()}: no lesson has this notebook; remove it"
+
+
+def _unfit(notebook: NotebookNode, folders: Folders, lesson: Lesson, language: str) -> Iterator[Failure]:
+    allowed = read_rules(folders).exceptions.output_sentences
+    english = list(_translated_sentences(folders, lesson, language))
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            for what, advice in unfit(cell, language, english, allowed):
+                yield Failure(f"{language}/{lesson.notebook}", cell.id, what, advice)
+
+
+def _translated_sentences(folders: Folders, lesson: Lesson, language: str) -> Iterator[str]:
+    """English texts that a widget or a helper shows and that have a translation which differs."""
+    own = {entry.text for entry in lesson_entries(lesson) if entry.kind == "text"}
+    for path, texts in (
+        (lesson.catalog(language), own),
+        (folders.locale / f"{language}.po", {entry.text for entry in helper_entries(folders)}),
+    ):
+        for message in catalogs.read(path):
+            text = message.id[0] if isinstance(message.id, (list, tuple)) else message.id
+            sentence = re.sub(r"\s+", " ", text)
+            long = "{" not in text and len(sentence.split()) >= _SENTENCE_WORDS
+            if text in texts and long and catalogs.strings(message)[0] not in ("", text):
+                yield sentence
