@@ -31,9 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with Cloud(options.port) as cloud:
             print(f"The account listens on {cloud.endpoint}", flush=True)
-            print(
-                f"  export AWS_ENDPOINT_URL={cloud.endpoint} AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
-            )
+            keys = f"AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
+            print(f"  export AWS_ENDPOINT_URL={cloud.endpoint} {keys}")
             if options.environment_file:
                 cloud.write_environment_file(options.environment_file)
                 print(f"  source {options.environment_file}")

@@ -145,7 +145,7 @@ class Cloud:
         self.clock.skip(seconds)
 
     def busy(self) -> list[Busy]:
-        """What is not at rest now: runs under way, messages about to be delivered, mappings and functions that change."""
+        """What is not at rest now: runs, messages about to be delivered, mappings and functions that change."""
         held = self.faults.held()
         holding = [Busy("held", "", held)] if held else []
         return [*self.runtime.busy(), *self.functions.busy(), *self.event_sources.busy(), *holding]

@@ -34,8 +34,8 @@ class BodyTooLarge(Exception):
 class Exchange:
     """One request at the API boundary, and what was found out about it.
 
-    `service` is the name used in signatures (sqs, dynamodb, lambda, states, iam, s3, logs, …), `action` the API's name of
-    the operation, empty when it is unknown. `parameters` are the parsed members of the request.
+    `service` is the name used in signatures (sqs, dynamodb, lambda, states, iam, s3, logs, …), `action` the API's name
+    of the operation, empty when it is unknown. `parameters` are the parsed members of the request.
     """
 
     environ: Environ

@@ -293,8 +293,8 @@ def _nothing() -> None:
 _THROTTLED = {
     "dynamodb": (
         "ProvisionedThroughputExceededException",
-        "The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level "
-        "with the UpdateTable API.",
+        "The level of configured provisioned throughput for the table was exceeded. "
+        "Consider increasing your provisioning level with the UpdateTable API.",
     ),
     "sqs": ("RequestThrottled", "Request is throttled."),
     "lambda": ("TooManyRequestsException", "Rate Exceeded."),

@@ -74,7 +74,10 @@ def error(exchange: Exchange, code: str, message: str, status: int = 400, **memb
         body = {"Type": "User" if status < 500 else "Service", "Message": message, "message": message, **members}
         return Response.of_json(body, status, x_amzn_ErrorType=code)
     if exchange.service == "s3":
-        text = f"<Error><Code>{escape(code)}</Code><Message>{escape(message)}</Message><RequestId>{exchange.request_id}</RequestId></Error>"
+        text = (
+            f"<Error><Code>{escape(code)}</Code><Message>{escape(message)}</Message>"
+            f"<RequestId>{exchange.request_id}</RequestId></Error>"
+        )
     else:
         text = (
             f"<ErrorResponse><Error><Type>{'Sender' if status < 500 else 'Receiver'}</Type><Code>{escape(code)}</Code>"

@@ -55,7 +55,8 @@ class Server:
         self._server.error_log = lambda *_, **__: None
         self._prepared = threading.Event()
         self._refusal: OSError | None = None
-        # cheroot's threads inherit "daemon" from the thread that prepares the server; others would keep the kernel alive.
+        # cheroot's threads inherit "daemon" from the thread that prepares the server; without it they would keep an
+        # ending kernel alive.
         self._thread = threading.Thread(target=self._serve, name="once-server", daemon=True)
         self._thread.start()
         self._prepared.wait()
