@@ -162,7 +162,8 @@ def _routes(service: str) -> dict[str, list[_Route]]:
     except Exception:  # botocore knows no such service: then no action can be named, and moto answers
         return {}
     routes: dict[str, list[_Route]] = {}
-    for action, operation in model["operations"].items():
+    in_use = {action: operation for action, operation in model["operations"].items() if not operation.get("deprecated")}
+    for action, operation in in_use.items():
         http = operation["http"]
         path, _, query = http["requestUri"].partition("?")
         pattern = re.sub(r"\\\{(\w+)(\\\+)?\\\}", _path_member, re.escape(path.rstrip("/")))

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import dataclasses
+import os
+
+import pytest
+from moto.sqs import models as sqs
+
+from helpers.cloud import patches
+from helpers.cloud.clock import Clock
+
+
+@pytest.mark.parametrize("place", patches.PLACES, ids=lambda place: f"{place.module}.{place.name}")
+def test_moto_still_has_each_patched_place_as_it_was(place: patches.Place) -> None:
+    place.verify()
+
+
+def test_a_moved_place_is_reported_with_what_to_do() -> None:
+    changed = dataclasses.replace(patches.PLACES[0], digest="0" * 16)
+    with pytest.raises(patches.PatchMoved, match=r"adapt helpers/cloud/patches\.py"):
+        changed.verify()
+    gone = dataclasses.replace(patches.PLACES[0], name="no_such_thing")
+    with pytest.raises(patches.PatchMoved, match=r"no moto\.core\.utils\.no_such_thing any more"):
+        gone.verify()
+
+
+def test_undo_gives_moto_back_as_it_was() -> None:
+    before = (sqs.unix_time, sqs.unix_time_millis, os.environ.get("MOTO_PORT"))
+    applied = patches.Applied(Clock(), 1234)
+    assert sqs.unix_time is not before[0]
+    assert os.environ["MOTO_PORT"] == "1234"
+    applied.undo()
+    assert (sqs.unix_time, sqs.unix_time_millis, os.environ.get("MOTO_PORT")) == before
+
+
+def test_queues_measure_time_with_the_accounts_clock() -> None:
+    clock = Clock()
+    applied = patches.Applied(clock, 1)
+    try:
+        start = sqs.unix_time_millis()
+        clock.skip(3600)
+        assert 3_600_000 <= sqs.unix_time_millis() - start < 3_660_000
+    finally:
+        applied.undo()
