@@ -1,0 +1,245 @@
+"""What a function prints, on its way into CloudWatch Logs.
+
+`OutputReader` cuts the bytes of a worker's standard output into log events: a line is an event, a frame (a log
+record, an unhandled exception) is one event with all its lines. What is too much is dropped, and an event says so.
+`LogStream` writes events into moto's logs backend, several at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from .environment import ACCOUNT_ID, REGION
+from .worker import FRAME
+
+EVENT_LIMIT = 262_144 - 26
+"""Bytes of one log event (CloudWatch Logs quotas: 256 KB, of which 26 bytes are overhead)."""
+
+RUN_LIMIT = 4 * 1024 * 1024
+"""Bytes of output kept per run; a handler that prints without end must not fill the memory of the kernel."""
+
+_EVENT_COST = 64
+"""Bytes that an event counts beside its text, so that short lines are bounded too."""
+
+_HEAD = len(FRAME) + 12
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """One log event: its time in milliseconds since the epoch, and its text with the line's end."""
+
+    at: int
+    text: str
+
+
+class OutputReader:
+    """Cuts the output of one worker into events. Not thread-safe: one thread feeds it."""
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        self._pending = bytearray()
+        self._events: list[LogEvent] = []
+        self._size = 0
+        self._dropped = 0
+        self._line_dropped = 0
+        self._framed = 0
+        self._frame_at = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take in more output."""
+        self._pending += data
+        while self._pending:
+            if self._framed:
+                if not self._continue_frame():
+                    return
+            elif not self._next():
+                return
+
+    def take(self) -> list[LogEvent]:
+        """The events that are complete and were not taken yet."""
+        events, self._events = self._events, []
+        return events
+
+    def finish(self) -> list[LogEvent]:
+        """The same at the end of a run: an unfinished line counts too, and the limit begins anew."""
+        if not self._framed and not self._pending.startswith(FRAME):
+            self._line(bytes(self._pending))
+            self._pending.clear()
+        if self._dropped:
+            self._append(self._milliseconds(), _note(self._dropped, f"a run keeps {RUN_LIMIT} bytes"))
+        self._size = self._dropped = 0
+        return self.take()
+
+    def _next(self) -> bool:
+        """Cut one line, or begin a frame. Returns whether there is more to do."""
+        if self._pending.startswith(FRAME):
+            return self._begin_frame()
+        newline = self._pending.find(b"\n")
+        frame = self._pending.find(FRAME, 0, newline if newline >= 0 else len(self._pending))
+        end = frame if frame >= 0 else newline + 1
+        if not end:
+            self._shorten()
+            return False
+        self._line(bytes(self._pending[:end]))
+        del self._pending[:end]
+        return True
+
+    def _begin_frame(self) -> bool:
+        if len(self._pending) < _HEAD:
+            return False
+        size = int.from_bytes(self._pending[4:8], "big")
+        self._frame_at = int.from_bytes(self._pending[8:16], "big") // 1000
+        del self._pending[:_HEAD]
+        self._framed = size
+        if not size:
+            self._append(self._frame_at, "")
+        return True
+
+    def _continue_frame(self) -> bool:
+        """Finish the frame when all of it is there; of a very large one only the beginning is kept."""
+        excess = len(self._pending) - EVENT_LIMIT
+        if len(self._pending) < self._framed:
+            if excess > 0:
+                del self._pending[EVENT_LIMIT:]
+                self._framed -= excess
+                self._line_dropped += excess
+            return False
+        text = bytes(self._pending[: self._framed])
+        del self._pending[: self._framed]
+        self._framed = 0
+        self._event(self._skipped(self._frame_at), text)
+        return True
+
+    def _shorten(self) -> None:
+        """A line without end: keep its beginning only. The last bytes may be the first ones of a frame's mark."""
+        excess = len(self._pending) - EVENT_LIMIT - len(FRAME)
+        if excess > 0:
+            del self._pending[EVENT_LIMIT : EVENT_LIMIT + excess]
+            self._line_dropped += excess
+
+    def _line(self, data: bytes) -> None:
+        if data or self._line_dropped:
+            self._event(self._milliseconds(), data)
+
+    def _event(self, at: int, data: bytes) -> None:
+        dropped, self._line_dropped = self._line_dropped, 0
+        if len(data) > EVENT_LIMIT:
+            dropped += len(data) - EVENT_LIMIT
+            data = data[:EVENT_LIMIT]
+        if self._size + len(data) + _EVENT_COST > RUN_LIMIT:
+            self._dropped += len(data) + dropped
+            return
+        self._size += len(data) + _EVENT_COST
+        self._append(at, data.decode("utf-8", "ignore" if dropped else "replace"))
+        if dropped:
+            self._append(at, _note(dropped, f"a log event holds {EVENT_LIMIT} bytes"))
+
+    def _append(self, at: int, text: str) -> None:
+        self._events.append(LogEvent(at, text if text.endswith("\n") else text + "\n"))
+
+    def _milliseconds(self) -> int:
+        return int(self._now() * 1000)
+
+    def _skipped(self, at: int) -> int:
+        """A worker's time in the account's time."""
+        return at + int((self._now() - time.time()) * 1000)
+
+
+def _note(count: int, why: str) -> str:
+    return f"[once] {count} bytes of output were dropped: {why}."
+
+
+# --- the lines of the platform (aws-facts: "log lines") ----------------------------------------------------
+
+
+def init_line(runtime: str) -> str:
+    """The line that a cold start writes. AWS gives a runtime's version and its ARN; the account has one of each."""
+    version = runtime.replace("python", "python:")
+    return f"INIT_START Runtime Version: {version}.v1\tRuntime Version ARN: {runtime_arn(runtime)}\n"
+
+
+def runtime_arn(runtime: str) -> str:
+    """The ARN of a runtime's version."""
+    return f"arn:aws:lambda:{REGION}::runtime:{hashlib.sha256(runtime.encode()).hexdigest()}"
+
+
+def report_line(
+    request_id: str,
+    milliseconds: float,
+    memory: int,
+    used: int,
+    init: float | None,
+    status: str = "",
+    error_type: str = "",
+) -> str:
+    """The REPORT line. Since August 2025 AWS bills a cold start's initialisation too."""
+    billed = -int(-(milliseconds + (init or 0)) // 1)
+    fields = [
+        f"REPORT RequestId: {request_id}",
+        f"Duration: {milliseconds:.2f} ms",
+        f"Billed Duration: {billed} ms",
+        f"Memory Size: {memory} MB",
+        f"Max Memory Used: {used} MB",
+    ]
+    if init is not None:
+        fields.append(f"Init Duration: {init:.2f} ms")
+    if status:
+        fields.append(f"Status: {status}")
+    if error_type:
+        fields.append(f"Error Type: {error_type}")
+    return "\t".join(fields) + "\t\n"
+
+
+def stream_name(now: float, version: str, unique: str) -> str:
+    """The name of a worker's log stream, as ``2026/11/29/[$LATEST]0123456789abcdef0123456789abcdef``."""
+    day = datetime.fromtimestamp(now, UTC).strftime("%Y/%m/%d")
+    return f"{day}/[{version}]{unique}"
+
+
+def in_order(events: list[LogEvent]) -> list[LogEvent]:
+    """The same events with times that do not run back.
+
+    A line has the time at which it was read, a frame the earlier one at which it was written; who reads the log gets
+    it sorted by time.
+    """
+    at = events[-1].at if events else 0
+    ordered = []
+    for event in reversed(events):
+        at = min(at, event.at)
+        ordered.append(event if event.at == at else LogEvent(at, event.text))
+    return ordered[::-1]
+
+
+class LogStream:
+    """The log stream of one worker in moto's logs backend."""
+
+    def __init__(self, group: str, name: str, lock: threading.RLock) -> None:
+        self.group, self.name = group, name
+        self._lock = lock
+
+    def write(self, events: list[LogEvent]) -> None:
+        """Append events. A group or stream that somebody deleted comes back, as on AWS."""
+        if not events:
+            return
+        members = [{"timestamp": event.at, "message": event.text} for event in events]
+        with self._lock:
+            stream = self._stream()
+            stream.put_log_events(members)
+
+    def _stream(self) -> Any:
+        from moto.logs.models import logs_backends
+
+        backend = logs_backends[ACCOUNT_ID][REGION]
+        group = backend.groups.get(self.group)
+        if group is None:
+            backend.create_log_group(self.group, {})
+            group = backend.groups[self.group]
+        if self.name not in group.streams:
+            group.create_log_stream(self.name)
+        return group.streams[self.name]

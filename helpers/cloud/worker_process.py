@@ -1,0 +1,211 @@
+"""Processes for workers: how one is started, given its task, read and ended, on every system.
+
+`Spares` keeps a process ready that has imported boto3 already, so that a cold start, or the start after a crash,
+is fast.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+WORKER = Path(__file__).with_name("worker.py")
+WINDOWS = os.name == "nt"
+
+# What a Python process needs to start, by system; nothing else of the kernel's environment reaches a worker.
+_NEEDED = (
+    ("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "PATH", "APPDATA", "NUMBER_OF_PROCESSORS")
+    if WINDOWS
+    else ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH")
+)
+
+_REFILL_PAUSE = 0.25
+"""Seconds between the use of a spare and the start of the next: the first must not compete with its successor."""
+
+
+def basic_environment() -> dict[str, str]:
+    """The variables without which a Python process may not start on this system."""
+    kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+    if not WINDOWS:
+        kept["PATH"] = os.pathsep.join(
+            [os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"]
+        )
+    return kept
+
+
+class WorkerProcess:
+    """One operating-system process in a process group of its own.
+
+    `command` replaces the bundled worker (the tests run AWS's client so); it then gets its environment at the start.
+    """
+
+    def __init__(
+        self,
+        command: list[str] | None = None,
+        early: bool = False,
+        environ: Mapping[str, str] | None = None,
+        folder: str | None = None,
+    ) -> None:
+        # -P: the folder of worker.py is not a place to import from.
+        own = [sys.executable, "-X", "utf8", "-P", str(WORKER), *(["--early"] if early else [])]
+        groups: dict[str, Any] = (
+            {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}  # type: ignore[attr-defined]
+            if WINDOWS
+            else {"start_new_session": True}
+        )
+        self._popen = subprocess.Popen(
+            command or own,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=basic_environment() if environ is None else dict(environ),
+            cwd=folder,
+            bufsize=0,
+            **groups,
+        )
+        assert self._popen.stdout is not None
+        self._output = self._popen.stdout.fileno()
+        if not WINDOWS:
+            os.set_blocking(self._output, False)
+        self._ended = threading.Lock()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, negative for a signal; None while the process runs."""
+        return self._popen.poll()
+
+    def assign(self, assignment: Mapping[str, Any]) -> None:
+        """Tell the process what it is for. Raises OSError when it is gone."""
+        assert self._popen.stdin is not None
+        self._popen.stdin.write(json.dumps(assignment).encode() + b"\n")
+
+    def read_output(self) -> bytes:
+        """What was written to standard output or error since the last time, without waiting."""
+        pieces = []
+        with contextlib.suppress(OSError):
+            while (size := self._available()) and (piece := os.read(self._output, size)):
+                pieces.append(piece)
+                if len(pieces) >= 64:  # come back later: output must not keep the reader from the deadline
+                    break
+        return b"".join(pieces)
+
+    def _available(self) -> int:
+        if not WINDOWS:
+            return 65536
+        import _winapi
+        import msvcrt
+
+        return int(_winapi.PeekNamedPipe(msvcrt.get_osfhandle(self._output), 0)[0])  # type: ignore[attr-defined]
+
+    def wait(self, timeout: float) -> int | None:
+        """Wait for the end. Returns the exit status, None when the time is over."""
+        try:
+            return self._popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        """End the process and all that it started. May be called again and from any thread."""
+        with self._ended:
+            if self._popen.returncode is None:
+                self._kill_group()
+
+    def _kill_group(self) -> None:
+        if not WINDOWS:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+            return
+        with contextlib.suppress(OSError):
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(self.pid)], capture_output=True, check=False)
+            self._popen.kill()
+
+    def close(self) -> None:
+        """End the process, collect its status and give its pipes back."""
+        self.kill()
+        self.wait(5)
+        for stream in (self._popen.stdin, self._popen.stdout):
+            with contextlib.suppress(OSError):
+                if stream:
+                    stream.close()
+
+
+class Spares:
+    """Keeps `count` processes ready. They start in the background, from a thread of their own."""
+
+    def __init__(self, count: int = 1) -> None:
+        self._count = count
+        self._ready: list[WorkerProcess] = []
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._refill, name="once-spares", daemon=True)
+        self._thread.start()
+
+    def take(self) -> WorkerProcess:
+        """A process without a task: a spare one, or a new one when there is none."""
+        with self._changed:
+            spare = self._ready.pop(0) if self._ready else None
+            self._changed.notify()
+        if spare is not None and spare.returncode is None:
+            return spare
+        if spare is not None:
+            spare.close()
+        return WorkerProcess()
+
+    def close(self) -> None:
+        """End the spares and start no more."""
+        with self._changed:
+            self._closed = True
+            ready, self._ready = self._ready, []
+            self._changed.notify()
+        self._thread.join(timeout=5)
+        for spare in ready:
+            spare.close()
+
+    def _refill(self) -> None:
+        pause = 0.0
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or len(self._ready) < self._count)
+                if pause:
+                    self._changed.wait_for(lambda: self._closed, pause)
+                if self._closed:
+                    return
+            try:
+                spare = WorkerProcess(early=True)
+            except OSError:  # no more processes on this machine: a cold start will say so
+                return
+            with self._changed:
+                if not self._closed:
+                    self._ready.append(spare)
+                    pause = _REFILL_PAUSE
+                    continue
+            spare.close()
+            return
+
+
+def peak_memory(pid: int) -> int:
+    """The largest resident size of a process so far in MB, 0 when it cannot be told."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+            for line in status:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) // 1024
+    except (OSError, ValueError):
+        pass
+    with contextlib.suppress(Exception):
+        import psutil  # comes with ipykernel
+
+        return int(psutil.Process(pid).memory_info().rss // 1_048_576)
+    return 0
