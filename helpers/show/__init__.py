@@ -1,0 +1,5 @@
+"""What people see in a lesson: tables, boxes, questions and controls, each with a static form beside it."""
+
+from helpers.show.notebook import Lab
+
+__all__ = ["Lab"]

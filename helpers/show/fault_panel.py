@@ -6,42 +6,18 @@ armed, also when one has just fired, and the error when a call fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets
 
+from helpers.lab.faults import MOST_COPIES, ArmedFault, LabFaults
 from helpers.lab.language import _
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
 from helpers.show.live import root, row
 from helpers.show.markup import Table, box, code, heading, page, paragraph, plain, prose, sign
-
-_MOST_COPIES = 50
-
-
-class Armed(Protocol):
-    """A fault that waits for its moment."""
-
-    description: str
-    remaining: int
-
-
-class Faults(Protocol):
-    """The plain methods behind the buttons (helpers.lab)."""
-
-    def send_again(self, n: int = 1) -> object: ...
-
-    def other_details(self) -> object: ...
-
-    def crash_after_write(self) -> object: ...
-
-    def slow_worker(self) -> object: ...
-
-    def clear(self) -> object: ...
-
-    def armed(self) -> Sequence[Armed]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +37,14 @@ def controls() -> list[Control]:
         Control(
             "send_again",
             _("Send again"),
-            _(
-                "A producer got no answer in time, so it sends the same job again. "
-                "Each copy is a new message."
-            ),
+            _("A producer got no answer in time, so it sends the same job again. Each copy is a new message."),
             "lab.faults.send_again(n)",
             takes_number=True,
         ),
         Control(
             "other_details",
             _("Send other details"),
-            _(
-                "Two programs use the same order id for different orders. "
-                "The second job asks for another quantity."
-            ),
+            _("Two programs use the same order id for different orders. The second job asks for another quantity."),
             "lab.faults.other_details()",
         ),
         Control(
@@ -86,10 +56,7 @@ def controls() -> list[Control]:
         Control(
             "slow_worker",
             _("Slow down the worker"),
-            _(
-                "A worker needs longer than the visibility timeout, "
-                "so the queue hands the same message out again."
-            ),
+            _("A worker needs longer than the visibility timeout, so the queue hands the same message out again."),
             "lab.faults.slow_worker()",
         ),
         Control(
@@ -104,10 +71,9 @@ def controls() -> list[Control]:
 class FaultPanel:
     """The panel. Show it in a cell, or call `press(method)` as a button does."""
 
-    def __init__(self, faults: Faults, watch: Callable[[Callable[[], None]], object] | None = None) -> None:
-        """`watch`: calls back whenever a fault has fired, from any thread."""
+    def __init__(self, faults: Callable[[], LabFaults]) -> None:
+        """`faults` gives the faults of the account that is open now: `lab.reset()` opens another one."""
         self._faults = faults
-        self._watch = watch
         self._live: _LivePanel | None = None
 
     @property
@@ -115,9 +81,12 @@ class FaultPanel:
         """The live panel."""
         if self._live is None:
             self._live = _LivePanel(self._faults)
-            if self._watch is not None:
-                self._watch(self._live.show_armed)
         return self._live.root
+
+    def show_armed(self) -> None:
+        """Bring the live panel up to date, if there is one. May be called from any thread."""
+        if self._live is not None:
+            self._live.show_armed()
 
     def press(self, method: str) -> None:
         """Press the button of a control, as the mouse or the keyboard does."""
@@ -143,7 +112,7 @@ class FaultPanel:
 class _LivePanel:
     """The widgets of the panel."""
 
-    def __init__(self, faults: Faults) -> None:
+    def __init__(self, faults: Callable[[], LabFaults]) -> None:
         self._faults = faults
         self._armed = ipywidgets.HTML()
         self._done = ipywidgets.HTML()
@@ -151,7 +120,7 @@ class _LivePanel:
         self.copies = ipywidgets.BoundedIntText(
             value=1,
             min=1,
-            max=_MOST_COPIES,
+            max=MOST_COPIES,
             description=_("How many times"),
             style={"description_width": "initial"},
             layout=ipywidgets.Layout(width="auto", max_width="16em", margin="0"),
@@ -165,16 +134,14 @@ class _LivePanel:
 
         @shown_errors(self._show_error)
         def show() -> None:
-            armed = self._faults.armed()
+            armed = self._faults().armed()
             if armed:
                 items = "".join(f"<li>{plain(_armed_in_words(fault)).html}</li>" for fault in armed)
                 title = f"{sign('●')}<strong>{plain(_('Armed')).html}</strong>"
                 body = f'{title}<ul style="margin:.2em 0">{items}</ul>'
                 self._armed.value = page([box("open", body, live=True)])
             else:
-                self._armed.value = page(
-                    [box("calm", sign("○") + plain(_("No fault is armed.")).html, live=True)]
-                )
+                self._armed.value = page([box("calm", sign("○") + plain(_("No fault is armed.")).html, live=True)])
 
         show()
 
@@ -193,14 +160,12 @@ class _LivePanel:
     def _press(self, control: Control) -> Callable[[Any], None]:
         def press(_button: Any) -> None:
             self._done.value = ""
-            method = getattr(self._faults, control.method)
+            method = getattr(self._faults(), control.method)
             result = method(self.copies.value) if control.takes_number else method()
-            words = str(result) if result is not None else ""
+            said_by = prose(str(result))
             title = plain(_("Done: {control}").format(control=control.label))
             said = f"{sign('✓')}<strong>{title.html}</strong>"
-            self._done.value = page(
-                [box("good", said + (paragraph(plain(words)) if words else ""), live=True)]
-            )
+            self._done.value = page([box("good", said + paragraph(said_by), live=True)])
             self.show_armed()
 
         return press
@@ -209,5 +174,5 @@ class _LivePanel:
         self._done.value = html
 
 
-def _armed_in_words(fault: Armed) -> str:
+def _armed_in_words(fault: ArmedFault) -> str:
     return f"{fault.description} ({_('still to come: {n}').format(n=fault.remaining)})"

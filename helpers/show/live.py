@@ -25,9 +25,11 @@ _STYLE = """<style>
 .once-live .jupyter-button:focus-visible {
   outline: .2em dashed var(--jp-content-font-color1, currentColor); outline-offset: -.1em}
 .once-live .once-choice {text-align: left}
-.once-live .once-chosen {outline: .15em solid var(--jp-brand-color1, #1976d2); font-weight: bold}
+.once-live .once-chosen {
+  outline: .15em solid var(--jp-brand-color1, #1976d2); outline-offset: -.15em; font-weight: bold}
 .once-live .widget-textarea {height: auto}
-.once-live .widget-textarea textarea {font-size: 1em; line-height: 1.4; min-height: 3.2em; resize: vertical}
+.once-live .widget-textarea textarea {
+  font: inherit; font-size: 1em; line-height: 1.4; min-height: 3.2em; resize: vertical}
 .once-live .widget-text, .once-live .widget-label {height: auto; font-size: 1em; white-space: normal}
 </style>"""
 

@@ -34,6 +34,7 @@ _CELL = (
     "font-weight:normal;max-width:28em"
 )
 _HEAD = _CELL.replace("font-weight:normal", "font-weight:bold") + f";background:{_SHADE}"
+_ROW_HEAD = _CELL.replace("font-weight:normal", "font-weight:bold")
 _NUMBER = "text-align:right;font-variant-numeric:tabular-nums"
 
 # A star with a space beside it is a multiplication: `quantity * 250`.
@@ -127,7 +128,7 @@ class Table:
         return value.rjust(width) if column in self.numeric else value.ljust(width)
 
     def _html_cell(self, scope: str | None, column: int, cell: Cell) -> str:
-        style = _HEAD if scope == "col" else _CELL
+        style = {"col": _HEAD, "row": _ROW_HEAD, None: _CELL}[scope]
         if column in self.numeric:
             style = f"{style};{_NUMBER}"
         tag, attribute = ("th", f' scope="{scope}"') if scope else ("td", "")

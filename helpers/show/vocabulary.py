@@ -151,7 +151,7 @@ class _LiveTable:
         self._vocabulary = vocabulary
         self._answers = answers
         self._loading = False
-        self._failed: set[str] = set()
+        self._unsaved: set[str] = set()  # tried again with the next key stroke anywhere in the table
         self._status = ipywidgets.HTML()
         self._downloads = ipywidgets.HTML()
         self._fields: dict[str, ipywidgets.Textarea] = {}
@@ -167,7 +167,7 @@ class _LiveTable:
         self._loading = True
         try:
             for name, text in self._vocabulary.examples.items():
-                if name not in self._failed:
+                if name not in self._unsaved:
                     self._fields[name].value = text
         finally:
             self._loading = False
@@ -189,9 +189,10 @@ class _LiveTable:
         def save(change: Mapping[str, Any]) -> None:
             if self._loading:
                 return
-            self._failed.add(name)
-            self._answers.write(_file(name), change["new"])
-            self._failed.discard(name)
+            self._unsaved.add(name)
+            for waiting in sorted(self._unsaved):
+                self._answers.write(_file(waiting), self._fields[waiting].value)
+                self._unsaved.discard(waiting)
             self._say()
 
         field.observe(save, names="value")

@@ -1,0 +1,117 @@
+"""The Lab that a notebook opens: the plain one of helpers.lab, with a face."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from helpers import lab
+from helpers.lab.answers import Answers
+from helpers.lab.errors import BadParameter
+from helpers.lab.faults import LabFaults
+from helpers.lab.language import _
+from helpers.show import formatters
+from helpers.show.bundle import bundle
+from helpers.show.fault_panel import FaultPanel
+from helpers.show.prediction import Prediction
+from helpers.show.ready import Ready
+from helpers.show.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from helpers.cloud import Cloud
+    from helpers.lab.idempotent_consumer import IdempotentConsumer
+
+
+class Faults(LabFaults):
+    """The faults of a lab, and their panel."""
+
+    def __init__(self, cloud: Cloud, lesson: IdempotentConsumer, panel: FaultPanel) -> None:
+        super().__init__(cloud, lesson)
+        self._panel = panel
+
+    def panel(self) -> FaultPanel:
+        """The fault controls as a panel, to be shown in a cell."""
+        return self._panel
+
+
+class Lab(lab.Lab):
+    """As `helpers.lab.Lab`; what it gives is shown as tables, boxes and controls.
+
+    The learner's answers belong to the lesson and the language, not to this object or its account: they are
+    the same after `reset()`, in a new kernel, and in a second notebook.
+    """
+
+    faults: Faults
+
+    def __init__(self, lesson: str, language: str | None = None, **parameters: Any) -> None:
+        shell = _shell()
+        if shell is not None:
+            # Before the start: an error of the start is shown in the reader's language too.
+            formatters.install(shell)
+        self._vocabulary: Vocabulary | None = None
+        self._predictions: dict[str, Prediction] = {}
+        self._answers: Answers | None = None
+        self._panel = FaultPanel(lambda: self.faults)
+        super().__init__(lesson, language, **parameters)
+
+    @property
+    def answers(self) -> Answers:
+        """Where the learner's answers are kept."""
+        if self._answers is None:
+            self._answers = Answers(self.lesson, self.language)
+        return self._answers
+
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary table, with what the learner wrote."""
+        if self._vocabulary is None:
+            self._vocabulary = Vocabulary(self.texts.vocabulary, self.answers, lesson=self.lesson)
+        self._vocabulary.refresh()
+        return self._vocabulary
+
+    def predict(self, step: str) -> Prediction:
+        """The question before a step.
+
+        :raises BadParameter: the lesson has no question of this name.
+        """
+        if step not in self._predictions:
+            if step not in self.texts.predictions:
+                raise BadParameter(
+                    _("The lesson has no question `{step}`.").format(step=str(step)[:40]),
+                    _("Cells call a question by its name."),
+                    _("Choose one of these: {choices}.").format(
+                        choices=", ".join(f"`{name}`" for name in self.texts.predictions)
+                    ),
+                )
+            self._predictions[step] = Prediction(self.texts.prediction(step), self.answers)
+        return self._predictions[step]
+
+    def _announce(self) -> None:
+        """In a notebook, the last line of the cell shows the lab; elsewhere, as before."""
+        if _shell() is None:
+            super()._announce()
+
+    def _open_account(self, port: int) -> None:
+        super()._open_account(port)
+        self.faults = Faults(self.cloud, self._lesson, self._panel)
+        self._closing.callback(self.faults.close)
+        self._closing.callback(self.cloud.journal.subscribe(self._tell_panel))
+        self._panel.show_armed()
+
+    def _tell_panel(self, event: object) -> None:
+        from helpers.cloud.journal import FaultFired
+
+        if isinstance(event, FaultFired):
+            # The journal calls from inside the call that it records, which must not wait for a page.
+            threading.Thread(target=self._panel.show_armed, name="fault-panel", daemon=True).start()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return bundle(Ready(self.ready))
+
+
+def _shell() -> Any | None:
+    """The running IPython shell, if there is one."""
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return None
+    return get_ipython()

@@ -1,0 +1,104 @@
+"""What came out: of an experiment, of a batch, of waiting, of a fault, of the whole lesson."""
+
+from __future__ import annotations
+
+from helpers.lab.experiments import BatchResult, ExperimentResult
+from helpers.lab.faults import FaultNotice
+from helpers.lab.lab import Outcome
+from helpers.lab.language import _
+from helpers.lab.rest import Rest
+from helpers.show.markup import Cell, Table, box, code, page, paragraph, plain, prose, sign
+
+
+class ShownTables:
+    """One or more tables, below each other."""
+
+    def __init__(self, *tables: Table) -> None:
+        self._tables = tables
+
+    def text(self) -> str:
+        return "\n\n".join(table.text() for table in self._tables)
+
+    def html(self) -> str:
+        return page(table.html() for table in self._tables)
+
+
+class ShownNote:
+    """Sentences in a box."""
+
+    def __init__(self, mark: str, tone: str, sentences: list[str]) -> None:
+        self._mark, self._tone, self._sentences = mark, tone, sentences
+
+    def text(self) -> str:
+        first, *more = (sentence.replace("`", "") for sentence in self._sentences)
+        return "\n".join([f"{self._mark} {first}", *(f"  {sentence}" for sentence in more)])
+
+    def html(self) -> str:
+        first, *more = self._sentences
+        body = sign(self._mark) + prose(first).html + "".join(paragraph(prose(one)) for one in more)
+        return page([box(self._tone, body)])
+
+
+def experiment(result: ExperimentResult) -> ShownTables:
+    """One row; with `effects` last, because that is the answer."""
+    headers = [_("Guard"), _("Fault"), _("Deliveries"), _("Runs"), _("Accepted"), _("Refused")]
+    headers += [_("Orders"), _("Effects")]
+    counts = (result.deliveries, result.runs, result.accepted, result.refused, result.orders, result.effects)
+    cells = [code(result.guard), code(result.fault), *(plain(count) for count in counts)]
+    numeric = frozenset(range(2, len(headers)))
+    return ShownTables(Table(_("Result of the experiment"), headers, [cells], numeric))
+
+
+def batch(result: BatchResult) -> ShownTables:
+    """How often each order's job was handled, and what became of the batch."""
+    jobs = [(code(order), plain(count)) for order, count in result.runs_per_order]
+    counts = [
+        (plain(_("Partial batch responses")), plain(_("yes") if result.partial else _("no"))),
+        (plain(_("Function runs")), plain(result.runs)),
+        (plain(_("Orders")), plain(result.stored)),
+        (plain(_("Dead-letter messages")), plain(result.dead_lettered)),
+    ]
+    one = frozenset({1})
+    return ShownTables(
+        Table(_("Result of the batch"), [_("What"), _("Count")], counts, one),
+        Table(_("How often each job was handled"), [_("Order"), _("Handled")], jobs, one),
+    )
+
+
+def rest(result: Rest) -> ShownNote:
+    """The counters of the queue, and what waits."""
+    sentences = str(result).splitlines()
+    return ShownNote("✓", "good", sentences) if not result.notes else ShownNote("…", "open", sentences)
+
+
+def notice(result: FaultNotice) -> ShownNote:
+    """What a fault did or will do."""
+    return ShownNote("⚡", "open", [result.text])
+
+
+def outcome(result: Outcome) -> ShownTables:
+    """The counts of the lesson; the orders in a table of their own."""
+    names = {
+        "sent": _("Messages sent"),
+        "runs": _("Function runs"),
+        "failed_runs": _("Failed runs"),
+        "accepted": _("Accepted writes"),
+        "refused": _("Refused writes"),
+        "acknowledged": _("Acknowledged messages"),
+        "dead_lettered": _("Dead-letter messages"),
+        "executions": _("Executions"),
+    }
+    counts = [(plain(name), plain(result[key])) for key, name in names.items() if key in result]
+    headers = [_("Order"), _("Quantity"), _("Total in cents"), _("Runs"), _("Accepted"), _("Refused")]
+    keys = ("quantity", "total_cents", "runs", "accepted", "refused")
+    orders: list[list[Cell]] = [
+        [code(order["id"]), *(plain(_or_dash(order.get(key))) for key in keys)] for order in result["orders"]
+    ]
+    return ShownTables(
+        Table(_("What happened"), [_("What"), _("Count")], counts, frozenset({1})),
+        Table(_("Orders"), headers, orders, frozenset(range(1, 6)), empty=_("No order is stored.")),
+    )
+
+
+def _or_dash(value: object) -> object:
+    return "–" if value is None else value

@@ -1,0 +1,125 @@
+"""The account at one moment, as tables: queues, messages, runs, write decisions, orders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from helpers.lab.language import _
+from helpers.lab.view import DecisionView, MessageView, RunView, View
+from helpers.show.markup import Cell, Table, code, page, paragraph, plain, prose
+
+_SHORTEN_AFTER = 120
+
+
+class ShownView:
+    """Both forms of a snapshot."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def text(self) -> str:
+        return "\n\n".join([*(table.text() for table in self._tables()), self._reference().text])
+
+    def html(self) -> str:
+        return page([*(table.html() for table in self._tables()), paragraph(self._reference())])
+
+    def _tables(self) -> list[Table]:
+        view = self._view
+        return [
+            Table(
+                _("Queues"),
+                [_("Queue"), _("Visible"), _("In flight"), _("Delayed")],
+                [
+                    (code(queue.name), plain(queue.visible), plain(queue.in_flight), plain(queue.delayed))
+                    for queue in view.queues
+                ],
+                numeric=frozenset({1, 2, 3}),
+                empty=_("There is no queue."),
+            ),
+            Table(
+                _("Messages"),
+                [_("Message"), _("Body"), _("Deliveries"), _("State")],
+                [_message(message) for message in view.messages],
+                numeric=frozenset({2}),
+                empty=_("No message was sent."),
+            ),
+            Table(
+                _("Function runs"),
+                [_("Run"), _("Message"), _("Outcome"), _("Result")],
+                [_run(run) for run in view.runs],
+                empty=_("The function has not run."),
+            ),
+            Table(
+                _("Write decisions"),
+                [_("Decision"), _("Key"), _("Condition"), _("Answer"), _("Item before"), _("Item after")],
+                [_decision(decision) for decision in view.decisions],
+                empty=_("No write was decided."),
+            ),
+            Table(
+                _("Orders"),
+                [_("Order"), _("Quantity"), _("Total in cents")],
+                [(code(order.id), _number(order.quantity), _number(order.total_cents)) for order in view.orders],
+                numeric=frozenset({1, 2}),
+                empty=_("No order is stored."),
+            ),
+        ]
+
+    def _reference(self) -> Cell:
+        note = self._view.reference
+        if note is None:
+            return plain(_("The reference item does not exist."))
+        said = _("Reference item: {note}")
+        before, after = (plain(part) for part in said.split("{note}"))
+        shown = code(note)
+        return Cell(said.format(note=note), before.html + shown.html + after.html)
+
+
+def _message(message: MessageView) -> tuple[Cell, ...]:
+    state = {
+        "visible": _("visible"),
+        "in flight": _("in flight"),
+        "acknowledged": _("✓ acknowledged"),
+        "dead-lettered": _("✗ in the dead-letter queue"),
+        "gone": _("deleted with the queue"),
+    }[message.state]
+    return plain(message.number), code(_short(message.body)), plain(message.deliveries), plain(state)
+
+
+def _run(run: RunView) -> tuple[Cell, ...]:
+    outcome = {
+        "succeeded": _("✓ succeeded"),
+        "error": _("✗ error"),
+        "timeout": _("✗ timeout"),
+        "crash": _("✗ crash"),
+        "running": _("… running"),
+    }[run.outcome]
+    result = prose(run.reason) if run.reason else _json(run.result)
+    messages = ", ".join(str(number) for number in run.messages) or "–"
+    return plain(run.number), plain(messages), plain(outcome), result
+
+
+def _decision(decision: DecisionView) -> tuple[Cell, ...]:
+    return (
+        plain(decision.number),
+        code(decision.key),
+        code(decision.condition) if decision.condition else plain(_("none")),
+        plain(_("✓ accepted") if decision.accepted else _("✗ refused")),
+        _json(decision.before),
+        _json(decision.after),
+    )
+
+
+def _number(value: int | None) -> Cell:
+    return plain("–" if value is None else value)
+
+
+def _json(value: Mapping[str, Any] | Any) -> Cell:
+    if value is None:
+        return plain("–")
+    return code(_short(json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHORTEN_AFTER else text[: _SHORTEN_AFTER - 1] + "…"

@@ -1,0 +1,252 @@
+"""JupyterLab in a real browser: a server on loopback with settings of its own, and pages driven by their model.
+
+Everything is asked of the application itself (`window.jupyterapp`), not of the pictures on its toolbar: the
+toolbar says "idle" before a kernel is connected, and the prompt of an empty cell stays `[ ]:` for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import BrowserContext, Page, Playwright, expect
+
+START_SECONDS = 60
+RUN_SECONDS = 180
+CHROMIUM_FLAGS = (
+    "--no-sandbox",  # CI runs as root
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+_KERNEL_IDLE = """() => {
+  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
+  return kernel?.status === 'idle' && kernel?.connectionStatus === 'connected';
+}"""
+
+# Nothing is running and each cell with code has a number; or a cell failed, and the rest will not run.
+_FINISHED = """() => {
+  let numbered = 0;
+  for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) {
+    if (cell.type !== 'code' || cell.sharedModel.getSource().trim() === '') continue;
+    for (let i = 0; i < cell.outputs.length; i++) if (cell.outputs.get(i).type === 'error') return true;
+    if (cell.executionCount === null || cell.executionState === 'running') return false;
+    numbered += 1;
+  }
+  return numbered > 0;
+}"""
+
+_FAILED_CELLS = """() => {
+  const failed = [];
+  for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) {
+    if (cell.type !== 'code') continue;
+    for (let i = 0; i < cell.outputs.length; i++) {
+      const output = cell.outputs.get(i).toJSON();
+      if (output.output_type === 'error') failed.push(cell.id + ': ' + output.ename + ': ' + output.evalue);
+    }
+  }
+  return failed;
+}"""
+
+_RESTART = """async () => {
+  const {sessionContext} = window.jupyterapp.shell.currentWidget;
+  await sessionContext.session.kernel.restart();
+  await window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
+}"""
+
+_RUN_CELL = """async (wanted) => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  const index = [...content.model.cells].findIndex(cell => cell.id === wanted);
+  if (index < 0) throw new Error('no cell ' + wanted);
+  content.deselectAll();
+  content.activeCellIndex = index;
+  await window.jupyterapp.commands.execute('notebook:run-cell');
+}"""
+
+
+@dataclass
+class Server:
+    """A running JupyterLab. `home` is where the learner's answers go; `log` is what the server printed."""
+
+    address: str
+    home: Path
+    log: Path
+
+
+@dataclass
+class Seen:
+    """What the browser complained about, and where it wanted to go."""
+
+    console_errors: list[str] = field(default_factory=list)
+    page_errors: list[str] = field(default_factory=list)
+    foreign_requests: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def server(root: Path, *, dark: bool = False, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """JupyterLab that serves `root`; its settings, its files and the learner's home are thrown away after."""
+    own = Path(tempfile.mkdtemp(prefix="once-browser-"))
+    settings: dict[str, Any] = {
+        # The question about news would ask the network, and stand over the page.
+        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+        "@jupyterlab/apputils-extension:themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
+    }
+    (own / "config" / "labconfig").mkdir(parents=True)
+    # Its own message about a kernel that was restarted is an error in the console.
+    switched_off = {"disabledExtensions": {"@jupyterlab/debugger-extension": True}}
+    (own / "config" / "labconfig" / "page_config.json").write_text(json.dumps(switched_off), encoding="utf-8")
+    overrides = own / "config" / "labconfig" / "default_setting_overrides.json"
+    overrides.write_text(json.dumps(settings), encoding="utf-8")
+    port = _free_port()
+    result = Server(f"http://127.0.0.1:{port}", own / "home", own / "jupyterlab.log")
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "IPYTHONDIR": "ipython",
+        "ONCE_HOME": "home",
+    }
+    env = dict(os.environ)
+    env.update({name: str(own / folder) for name, folder in folders.items()})
+    env.update(environment or {})
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), env.get("PYTHONPATH")]))
+    options = [
+        "--no-browser",
+        "--allow-root",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={root}",
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.extension_manager=readonly",
+    ]
+    with result.log.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            _wait_until_up(process, result)
+            yield result
+        finally:
+            process.send_signal(signal.SIGTERM)  # no question, and the kernels are shut down
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            shutil.rmtree(own, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def page(playwright: Playwright, chromium: str, width: int = 1366, height: int = 900) -> Iterator[tuple[Page, Seen]]:
+    """A page of a fresh browser, and what it complains about."""
+    browser = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM_FLAGS))
+    try:
+        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+        seen = Seen()
+        opened = context.new_page()
+        _watch(context, opened, seen)
+        yield opened, seen
+    finally:
+        browser.close()
+
+
+class Notebook:
+    """One open notebook."""
+
+    def __init__(self, page: Page, server: Server, path: str) -> None:
+        """Open `path` (relative to the served folder) without what an earlier session left."""
+        self.page = page
+        page.goto(f"{server.address}/lab/tree/{path}?reset", timeout=START_SECONDS * 1000)
+        page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=START_SECONDS * 1000)
+        page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook .jp-Cell").first.wait_for()
+        self.wait_until_idle()
+
+    def wait_until_idle(self) -> None:
+        self.page.wait_for_function(_KERNEL_IDLE, timeout=RUN_SECONDS * 1000)
+
+    def restart_and_run_all(self) -> None:
+        """A new kernel, no outputs, every cell; returns when the last has run or one has failed."""
+        self.restart()
+        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        self.page.wait_for_function(_FINISHED, timeout=RUN_SECONDS * 1000)
+        self.wait_until_idle()
+
+    def restart(self) -> None:
+        """A new kernel and no outputs."""
+        self.page.evaluate(_RESTART)
+        self.wait_until_idle()
+
+    def run_cell(self, cell: str) -> None:
+        """Run the cell with this id and wait for its end."""
+        self.page.evaluate(_RUN_CELL, cell)
+        self.wait_until_idle()
+
+    def failed_cells(self) -> list[str]:
+        """The cells that ended with an error, as "id: name: message"."""
+        return list(self.page.evaluate(_FAILED_CELLS))
+
+    def show(self, locator: str) -> None:
+        """Scroll to the first match and wait until it is drawn."""
+        target = self.page.locator(locator).first
+        target.scroll_into_view_if_needed()
+        expect(target).to_be_visible()
+
+    def screenshot(self, name: str) -> None:
+        """Keep a picture of the page in the folder that ONCE_SCREENSHOTS names, if it names one."""
+        if folder := os.environ.get("ONCE_SCREENSHOTS"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+
+def _watch(context: BrowserContext, opened: Page, seen: Seen) -> None:
+    local = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:", "about:")
+    context.on("request", lambda r: None if r.url.startswith(local) else seen.foreign_requests.append(r.url))
+    opened.on("websocket", lambda w: None if w.url.startswith(local) else seen.foreign_requests.append(w.url))
+    opened.on("console", lambda m: seen.console_errors.append(m.text) if m.type == "error" else None)
+    opened.on("pageerror", lambda error: seen.page_errors.append(str(error)))
+
+
+def _wait_until_up(process: subprocess.Popen[bytes], started: Server) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        with contextlib.suppress(urllib.error.URLError, OSError):
+            urllib.request.urlopen(f"{started.address}/api", timeout=2).close()
+            return
+        time.sleep(0.1)
+    printed = started.log.read_text(encoding="utf-8", errors="replace")
+    raise AssertionError(f"JupyterLab did not answer within {START_SECONDS} s:\n{printed}")
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
