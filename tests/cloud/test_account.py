@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.cloud import AccountOpen, Cloud
+from helpers.cloud.server import LOOPBACK
+
+
+@pytest.fixture
+def cloud() -> Iterator[Cloud]:
+    """An account for one test: other tests of this module open their own."""
+    with Cloud() as account:
+        yield account
+
+
+def test_an_account_starts_empty_and_ends_with_its_block() -> None:
+    with Cloud() as first:
+        first.client("sqs").create_queue(QueueName="left-behind")
+    with Cloud() as second:
+        assert "QueueUrls" not in second.client("sqs").list_queues()
+
+
+def test_one_account_at_a_time_in_a_process(cloud: Cloud) -> None:
+    with pytest.raises(AccountOpen, match="close it first"):
+        Cloud()
+    assert cloud.client("sqs").list_queues()["ResponseMetadata"]["HTTPStatusCode"] == 200
+
+
+def test_close_can_be_called_again_and_the_port_used_again() -> None:
+    account = Cloud()
+    port = account.port
+    account.close()
+    account.close()
+    with Cloud(port) as again:
+        assert again.endpoint == f"http://127.0.0.1:{port}"
+
+
+def test_time_cannot_run_back(cloud: Cloud) -> None:
+    with pytest.raises(ValueError, match="time does not run back"):
+        cloud.skip(-1)
+
+
+def test_ids_repeat_with_the_seed() -> None:
+    def message_id(seed: int) -> str:
+        with Cloud(seed=seed) as account:
+            sqs = account.client("sqs")
+            url = sqs.create_queue(QueueName="q")["QueueUrl"]
+            return str(sqs.send_message(QueueUrl=url, MessageBody="x")["MessageId"])
+
+    assert message_id(1) == message_id(1)
+    assert message_id(1) != message_id(2)
+
+
+def served(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "helpers.cloud", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def wait_until(condition: object, limit: float) -> bool:
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if condition():  # type: ignore[operator]
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_the_command_says_where_it_listens_and_stops_when_asked() -> None:
+    process = served("--port", "0")
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("The account listens on http://127.0.0.1:"), line
+    port = int(line.rpartition(":")[2])
+    assert listens(port)
+    process.send_signal(signal.SIGINT if os.name == "posix" else signal.SIGTERM)
+    assert process.wait(timeout=15) == 0 or os.name != "posix"
+    assert not listens(port)
+    process.stdout.close()
+
+
+def test_the_command_names_a_taken_port(cloud: Cloud) -> None:
+    process = served("--port", str(cloud.port))
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert f"port {cloud.port} is in use" in errors
+    assert "Traceback" not in errors
+
+
+def test_the_command_refuses_what_is_not_a_port() -> None:
+    process = served("--port", "70000")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "70000 is not a port" in errors
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX")
+def test_the_port_is_free_after_kill_9() -> None:
+    process = served("--port", "0")
+    assert process.stdout is not None
+    port = int(process.stdout.readline().rpartition(":")[2])
+    process.kill()
+    process.wait(timeout=10)
+    assert wait_until(lambda: not listens(port), 5)
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind((LOOPBACK, port))
+    process.stdout.close()

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError, ConnectionClosedError
+
+from helpers.cloud import Cloud
+from helpers.cloud.journal import Call, FaultFired
+
+KEY = {"id": {"S": "a"}}
+NO_RETRY = Config(retries={"total_max_attempts": 1})
+
+
+@pytest.fixture
+def table(cloud: Cloud) -> Iterator[Any]:
+    client = cloud.client("dynamodb")
+    client.create_table(
+        TableName="t",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+    )
+    yield client
+    cloud.faults.clear()
+    client.delete_table(TableName="t")
+
+
+def test_a_throttled_call_is_retried_by_the_sdk(cloud: Cloud, table: Any) -> None:
+    cloud.faults.throttle("dynamodb", "GetItem", times=2)
+    since = cloud.journal.last
+    table.get_item(TableName="t", Key=KEY)
+    errors = [call.error for call in cloud.journal.events(Call, since=since)]
+    assert errors == ["ProvisionedThroughputExceededException"] * 2 + [None]
+    assert cloud.faults.armed() == []
+
+
+def test_a_server_error_does_nothing_and_says_500(cloud: Cloud, table: Any) -> None:
+    cloud.faults.server_error("dynamodb", "PutItem")
+    with pytest.raises(ClientError) as failure:
+        cloud.client("dynamodb", config=NO_RETRY).put_item(TableName="t", Item=KEY)
+    assert failure.value.response["ResponseMetadata"]["HTTPStatusCode"] == 500
+    assert "Item" not in table.get_item(TableName="t", Key=KEY)
+
+
+def test_a_lost_answer_comes_after_the_write(cloud: Cloud, table: Any) -> None:
+    cloud.faults.lose_answer("dynamodb", "PutItem")
+    with pytest.raises(ConnectionClosedError):
+        cloud.client("dynamodb", config=NO_RETRY).put_item(TableName="t", Item=KEY)
+    assert table.get_item(TableName="t", Key=KEY)["Item"] == KEY
+
+
+def test_the_sdk_that_lost_an_answer_meets_its_own_success(cloud: Cloud, table: Any) -> None:
+    cloud.faults.lose_answer("dynamodb", "PutItem")
+    with pytest.raises(ClientError, match="ConditionalCheckFailedException"):
+        table.put_item(TableName="t", Item=KEY, ConditionExpression="attribute_not_exists(id)")
+
+
+def test_a_held_call_waits_for_another_callers_call(cloud: Cloud, table: Any) -> None:
+    cloud.boundary.callers["AKIAFIRST"] = lambda: cloud_caller("first")
+    cloud.boundary.callers["AKIASECOND"] = lambda: cloud_caller("second")
+    first, second = (
+        cloud.session().client(
+            "dynamodb",
+            endpoint_url=cloud.endpoint,
+            aws_access_key_id=key,
+            aws_secret_access_key="x",
+            region_name="us-east-1",
+        )
+        for key in ("AKIAFIRST", "AKIASECOND")
+    )
+    fault = cloud.faults.hold("dynamodb", "PutItem", until=("dynamodb", "GetItem"), function="first")
+    since = cloud.journal.last
+    writing = threading.Thread(target=lambda: first.put_item(TableName="t", Item=KEY))
+    writing.start()
+    assert cloud.faults.wait_until_held(fault)
+    assert cloud.faults.held() == 1
+    second.get_item(TableName="t", Key=KEY)
+    writing.join(timeout=10)
+    assert [call.action for call in cloud.journal.events(Call, since=since)] == ["GetItem", "PutItem"]
+    assert cloud.faults.held() == 0
+
+
+def cloud_caller(name: str) -> Any:
+    from helpers.cloud.journal import Caller
+
+    return Caller("function", name, f"request-of-{name}")
+
+
+def test_a_held_call_is_let_go_by_release_and_by_clear(cloud: Cloud, table: Any) -> None:
+    for end in (cloud.faults.release, lambda fault: cloud.faults.cancel(fault)):
+        fault = cloud.faults.hold("dynamodb", "PutItem")
+        writing = threading.Thread(target=lambda: table.put_item(TableName="t", Item=KEY))
+        writing.start()
+        assert cloud.faults.wait_until_held(fault)
+        end(fault)
+        writing.join(timeout=10)
+        assert not writing.is_alive()
+
+
+def test_nobody_is_held_without_a_call(cloud: Cloud, table: Any) -> None:
+    fault = cloud.faults.hold("dynamodb", "PutItem")
+    assert not cloud.faults.wait_until_held(fault, timeout=0.05)
+
+
+def test_a_fault_for_a_function_passes_over_the_learner(cloud: Cloud, table: Any) -> None:
+    cloud.faults.server_error("dynamodb", "PutItem", function="worker")
+    table.put_item(TableName="t", Item=KEY)
+    assert len(cloud.faults.armed()) == 1
+
+
+def test_a_fault_that_fired_is_in_the_journal(cloud: Cloud, table: Any) -> None:
+    since = cloud.journal.last
+    cloud.faults.delay(0.01, "dynamodb", "GetItem")
+    table.get_item(TableName="t", Key=KEY)
+    (fired,) = cloud.journal.events(FaultFired, since=since)
+    assert (fired.fault, fired.call) == ("delay dynamodb:GetItem by 0.01 s", "dynamodb:GetItem")
+
+
+def test_clear_disarms_all_and_counts_them(cloud: Cloud, table: Any) -> None:
+    cloud.faults.throttle("dynamodb", "GetItem", times=9)
+    cloud.faults.server_error("dynamodb", "GetItem")
+    assert cloud.faults.clear() == 2
+    since = cloud.journal.last
+    table.get_item(TableName="t", Key=KEY)
+    assert cloud.journal.events(FaultFired, since=since) == []
+
+
+@pytest.mark.parametrize("times", [0, -1, 1.5, True, "2"])
+def test_how_often_a_fault_fires_is_a_whole_number_above_zero(cloud: Cloud, times: Any) -> None:
+    with pytest.raises(ValueError, match="at least once"):
+        cloud.faults.throttle("dynamodb", "GetItem", times=times)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from helpers.cloud import Cloud
+from helpers.cloud.journal import MessageAcknowledged, MessageReceived, MessageSent
+
+
+@pytest.fixture(scope="module")
+def sqs(cloud: Cloud) -> Any:
+    return cloud.client("sqs")
+
+
+def test_the_life_of_a_message_is_in_the_journal(cloud: Cloud, sqs: Any) -> None:
+    url = sqs.create_queue(QueueName="life")["QueueUrl"]
+    since = cloud.journal.last
+    sent = sqs.send_message(QueueUrl=url, MessageBody="1")["MessageId"]
+    sqs.receive_message(QueueUrl=url)
+    cloud.skip(30.1)
+    handle = sqs.receive_message(QueueUrl=url)["Messages"][0]["ReceiptHandle"]
+    sqs.delete_message(QueueUrl=url, ReceiptHandle=handle)
+    events = cloud.journal.events(MessageSent, MessageReceived, MessageAcknowledged, since=since)
+    assert [type(event).__name__ for event in events] == [
+        "MessageSent",
+        "MessageReceived",
+        "MessageReceived",
+        "MessageAcknowledged",
+    ]
+    assert {event.message_id for event in events} == {sent}
+    assert [event.receive_count for event in events if isinstance(event, MessageReceived)] == [1, 2]
+    assert {event.queue for event in events} == {"life"}
+
+
+def test_batches_are_told_message_by_message(cloud: Cloud, sqs: Any) -> None:
+    url = sqs.create_queue(QueueName="batches")["QueueUrl"]
+    since = cloud.journal.last
+    entries = [{"Id": str(number), "MessageBody": f"body {number}"} for number in range(3)]
+    sqs.send_message_batch(QueueUrl=url, Entries=entries)
+    messages = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
+    done = [{"Id": str(n), "ReceiptHandle": message["ReceiptHandle"]} for n, message in enumerate(messages)]
+    sqs.delete_message_batch(QueueUrl=url, Entries=done)
+    assert [event.body for event in cloud.journal.events(MessageSent, since=since)] == ["body 0", "body 1", "body 2"]
+    assert len(cloud.journal.events(MessageReceived, since=since)) == 3
+    assert len(cloud.journal.events(MessageAcknowledged, since=since)) == 3
+
+
+def test_a_poll_without_messages_ends_with_its_time(sqs: Any) -> None:
+    url = sqs.create_queue(QueueName="nothing")["QueueUrl"]
+    assert "Messages" not in sqs.receive_message(QueueUrl=url, WaitTimeSeconds=1)
+
+
+def test_a_skip_wakes_a_poll(cloud: Cloud, sqs: Any) -> None:
+    url = sqs.create_queue(QueueName="asleep", Attributes={"DelaySeconds": "60"})["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="later")
+    assert "Messages" not in sqs.receive_message(QueueUrl=url)
+    cloud.skip(60.1)
+    assert sqs.receive_message(QueueUrl=url, WaitTimeSeconds=20)["Messages"][0]["Body"] == "later"
+
+
+def test_the_queues_own_wait_time_holds_when_the_call_names_none(cloud: Cloud, sqs: Any) -> None:
+    url = sqs.create_queue(QueueName="own-wait", Attributes={"ReceiveMessageWaitTimeSeconds": "1"})["QueueUrl"]
+    before = cloud.clock.now()
+    assert "Messages" not in sqs.receive_message(QueueUrl=url)
+    assert cloud.clock.now() - before >= 1
