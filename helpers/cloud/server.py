@@ -48,8 +48,9 @@ class Server:
     """
 
     def __init__(self, application: Application, port: int = 0) -> None:
+        # Given a number, cheroot sets SO_REUSEADDR; without it the same port could not be opened again after `close`.
         self._server = wsgi.Server(
-            (LOOPBACK, port), application, numthreads=_THREADS, request_queue_size=128, timeout=3600, shutdown_timeout=1
+            (LOOPBACK, port or _free_port()), application, numthreads=_THREADS, request_queue_size=128, timeout=3600, shutdown_timeout=1
         )
         self._server.gateway = _Gateway
         self._server.error_log = lambda *_, **__: None
@@ -78,6 +79,12 @@ class Server:
         """Stop listening and drop the connections."""
         self._server.stop()
         self._thread.join(timeout=5)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
 
 
 def _taken(port: int) -> bool:
