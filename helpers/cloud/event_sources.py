@@ -1,7 +1,7 @@
 """Event source mappings: their control plane, in place of moto's.
 
 moto must not know of a mapping: it would deliver inside SendMessage. The routes here keep the mappings and
-answer as Lambda does; `poller.Poller` delivers. Codes and sentences are those of recorded answers of AWS and of
+answer as Lambda does; `poller.Poller` delivers. Codes and sentences are recorded answers of AWS and those of
 the Lambda API Reference. Only queues are emulated as sources.
 """
 
@@ -115,9 +115,7 @@ class EventSources:
         asked = exchange.parameters
         source = str(asked.get("EventSourceArn") or "")
         arn = function_arn(str(asked.get("FunctionName") or ""))
-        self._wait_until(
-            lambda: not any(lane.mapping.state == "Deleting" for lane in self._same(source, arn))
-        )
+        self._wait_until(lambda: not any(lane.mapping.state == "Deleting" for lane in self._same(source, arn)))
         with self._boundary.lock:
             _check_source(asked, source)
             fresh = Settings("", DEFAULT_BATCH_SIZE, 0)
@@ -169,16 +167,12 @@ class EventSources:
                 # Switching off must stay possible when the queue or the function is gone.
                 _check_usable(settings, mapping.queue_arn)
             self._check_free(settings, mapping.queue_arn, mapping.uuid)
-            mapping.state = (
-                "Updating" if enabled == mapping.enabled else "Enabling" if enabled else "Disabling"
-            )
+            mapping.state = "Updating" if enabled == mapping.enabled else "Enabling" if enabled else "Disabling"
             mapping.settings, mapping.enabled, mapping.last_modified = settings, enabled, self._now()
             return self._changed(mapping)
 
     def _delete(self, exchange: Exchange) -> Response:
-        self._wait_until(
-            lambda: self._lane(exchange).mapping.state not in {"Creating", "Enabling", "Updating"}
-        )
+        self._wait_until(lambda: self._lane(exchange).mapping.state not in {"Creating", "Enabling", "Updating"})
         with self._boundary.lock:
             mapping = self._lane(exchange).mapping
             if mapping.state in TRANSITIONS - {"Disabling"}:
@@ -199,9 +193,7 @@ class EventSources:
         """The mappings from a queue to a function."""
         lanes = self._lanes()
         return [
-            each
-            for each in lanes
-            if each.mapping.queue_arn == source and each.mapping.settings.function_arn == arn
+            each for each in lanes if each.mapping.queue_arn == source and each.mapping.settings.function_arn == arn
         ]
 
     def _wait_until(self, done: Callable[[], bool]) -> None:
@@ -282,9 +274,7 @@ def _check_source(asked: Members[str, Any], source: str) -> None:
 
 
 def _invalid(path: str, value: object, constraint: str) -> Refused:
-    sentence = (
-        f"1 validation error detected: Value '{value}' at '{path}' failed to satisfy constraint: {constraint}"
-    )
+    sentence = f"1 validation error detected: Value '{value}' at '{path}' failed to satisfy constraint: {constraint}"
     return Refused("ValidationException", sentence)
 
 
@@ -318,9 +308,7 @@ def _with_changes(asked: Members[str, Any], before: Settings, fifo: bool) -> Set
     if fifo and settings.window:
         raise Refused(_PARAMETER, "Batching window is not supported for FIFO queues")
     if settings.batch_size > 10 and not settings.window:
-        sentence = (
-            "Maximum batch window in seconds must be greater than 0 if maximum batch size is greater than 10"
-        )
+        sentence = "Maximum batch window in seconds must be greater than 0 if maximum batch size is greater than 10"
         raise Refused(_PARAMETER, sentence)
     if asked.get("ScalingConfig") is not None:
         limit = asked["ScalingConfig"].get("MaximumConcurrency")
@@ -377,6 +365,5 @@ def _check_usable(settings: Settings, source: str) -> None:
     if visibility < function.timeout:
         raise Refused(
             _PARAMETER,
-            f"Queue visibility timeout: {visibility} seconds is less than "
-            f"Function timeout: {function.timeout} seconds",
+            f"Queue visibility timeout: {visibility} seconds is less than Function timeout: {function.timeout} seconds",
         )

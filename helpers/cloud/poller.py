@@ -44,6 +44,10 @@ _UNRELATED = {"dynamodb", "logs", "iam", "sts"}
 _AFTER = 0.002
 
 
+# Reasons of MessageReturned when the runtime did not start a run, by its exception.
+_NOT_RUN = {"Throttled": "throttled", "FunctionMissing": "no function"}
+
+
 class Invoker(Protocol):
     """The part of the runtime that the poller uses."""
 
@@ -303,9 +307,9 @@ class Poller:
                 settings.function, payload, source="mapping", request_id=batch.request_id
             )
             failed, reason = verdict(result, REPORT in settings.response_types, batch.entries)
-        except Exception as error:
-            # The function was deleted or throttled, or the account is closing: the messages come again.
-            failed, reason = set(batch.entries), type(error).__name__
+        except Exception as nothing_ran:
+            # The function was throttled or deleted, or the account is closing: the messages come again.
+            failed, reason = set(batch.entries), _NOT_RUN.get(type(nothing_ran).__name__, "not run")
         following = None
         with self._boundary.lock:
             try:
