@@ -9,7 +9,7 @@ from typing import Literal
 
 from helpers.course.blocks import prose_pieces
 from helpers.course.comments import code_pieces
-from helpers.course.pieces import Piece, PieceError, assemble
+from helpers.course.pieces import Piece, PieceError, assemble, has_words
 from helpers.course.source import Cell, LessonSource, SourceError, read_lesson
 from helpers.course.syllabus import Lesson
 
@@ -45,7 +45,7 @@ def lesson_entries(lesson: Lesson, source: LessonSource | None = None) -> list[E
         for context, piece in _named(cell, source):
             if piece.kind != "note":
                 entries.append(Entry(context, piece.text, piece.kind, remark=piece.remark))
-    entries.extend(Entry(text.context, text.text) for text in source.texts)
+    entries.extend(Entry(text.context, text.text) for text in source.texts if has_words(text.text))
     return entries
 
 

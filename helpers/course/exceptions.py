@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from helpers.course.inline import OBJECT
 from helpers.course.pieces import WORD
 
 
@@ -36,7 +37,7 @@ class Exceptions:
 
     def may_stay(self, plain: str, language: str) -> bool:
         """May the words of a text be the same in `language` as in English?"""
-        if plain.strip(" .:") in self.unchanged.get(language, frozenset()):
+        if plain.strip(f" .:{OBJECT}") in self.unchanged.get(language, frozenset()):
             return True
         for name in sorted(self.names, key=len, reverse=True):
             plain = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", plain)

@@ -41,6 +41,8 @@ def execute(notebook: NotebookNode, folder: Path, language: str) -> None:
             kernel_name="python3",
             record_timing=False,
             store_widget_state=False,
+            # Errors of a cell are in its outputs; what is left is a warning about TCP, the same for every run.
+            extra_arguments=["--Application.log_level=ERROR"],
             resources={"metadata": {"path": str(folder)}},
         )
         try:

@@ -1,0 +1,101 @@
+"""The commands, and what is promised about them: a fourth language is catalogs and no code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.course import catalogs
+from helpers.course.__main__ import main
+from helpers.course.syllabus import HERE, Folders, Lesson
+
+
+def contents(folder: Path, pattern: str) -> dict[str, bytes]:
+    return {path.as_posix(): path.read_bytes() for path in sorted(folder.glob(pattern))}
+
+
+def call(folders: Folders, *arguments: str) -> int:
+    return main(["--root", str(folders.root), *arguments])
+
+
+def test_i18n_changes_nothing_when_nothing_changed(folders: Folders) -> None:
+    before = contents(folders.root, "**/*.po")
+    assert call(folders, "i18n") == 0
+    assert contents(folders.root, "**/*.po") == before
+
+
+def test_i18n_says_what_is_left_to_do(
+    folders: Folders, lesson: Lesson, replace_in, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replace_in(lesson.folder / "lesson.md", "2. Count: how many?", "2. Count: how many?\n3. Go to the next room.")
+    assert call(folders, "i18n") == 0
+    said = capsys.readouterr().out
+    assert "lessons/small_lesson/fr.po: 22 entries, 1 empty, 0 fuzzy" in said
+    assert call(folders, "gates") == 1
+    assert "lessons/small_lesson/fr.po [title:7]: no translation. Translate it" in capsys.readouterr().err
+
+
+def test_gates_say_that_all_is_well(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(folders, "gates") == 0
+    assert capsys.readouterr().out == "All gates passed.\n"
+
+
+def test_a_fourth_language_is_catalogs_and_no_code(folders: Folders) -> None:
+    assert call(folders, "i18n", "--language", "eo") == 0
+    for path in (folders.lessons / "small_lesson" / "eo.po", folders.locale / "eo.po"):
+        catalog = catalogs.read(path)
+        for message in catalog:
+            if message.id:
+                plural = isinstance(message.id, tuple)
+                message.string = tuple(f"⟦{text}⟧" for text in message.id) if plural else f"⟦{message.id}⟧"
+        catalogs.write(path, catalog)
+    assert call(folders, "gates") == 0
+    assert call(folders, "build", "--no-execute") == 0
+    assert contents(folders.notebooks, "eo/*").keys() == {(folders.notebooks / "eo/01_small_lesson.ipynb").as_posix()}
+    index = json.loads((folders.notebooks / "index.ipynb").read_text(encoding="utf-8"))
+    assert "[1. ⟦A queue in one minute⟧](eo/01_small_lesson.ipynb) | ⟦1 minute⟧" in "".join(index["cells"][1]["source"])
+
+
+def test_build_writes_what_check_compares(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(folders, "build", "--no-execute") == 0
+    assert capsys.readouterr().out == "3 notebooks built, 3 of them changed.\n"
+    assert call(folders, "build", "--no-execute", "--check") == 0
+    path = folders.notebooks / "ru" / "01_small_lesson.ipynb"
+    path.write_bytes(path.read_bytes().replace("Имя".encode(), b"Name"))
+    before = path.read_bytes()
+    assert call(folders, "build", "--no-execute", "--check") == 1
+    said = capsys.readouterr().err
+    assert "+++ notebooks/ru/01_small_lesson.ipynb (built)" in said
+    assert "Run `make notebooks`" in said
+    assert path.read_bytes() == before
+
+
+def test_build_stops_at_a_gate_unless_it_is_a_draft(folders: Folders, retranslate) -> None:
+    retranslate("fr", "title:5", "")
+    assert call(folders, "build", "--no-execute") == 1
+    assert not folders.notebooks.exists()
+    assert call(folders, "build", "--no-execute", "--language", "ru", "--lesson", "small-lesson") == 0
+    assert call(folders, "build", "--no-execute", "--draft") == 0
+    french = (folders.notebooks / "fr" / "01_small_lesson.ipynb").read_text(encoding="utf-8")
+    assert "1. Read the queue." in french
+
+
+def test_the_source_can_be_seen_in_english(folders: Folders, tmp_path: Path) -> None:
+    output = tmp_path / "preview"
+    assert call(folders, "build", "--no-execute", "--language", "en", "--output", str(output)) == 0
+    assert [path.relative_to(output).as_posix() for path in output.rglob("*.ipynb")] == ["en/01_small_lesson.ipynb"]
+
+
+def test_an_unknown_lesson_is_an_error(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(folders, "build", "--lesson", "other") == 1
+    assert "there is: small-lesson" in capsys.readouterr().err
+
+
+def test_the_module_is_a_command() -> None:
+    command = [sys.executable, "-m", "helpers.course", "--help"]
+    result = subprocess.run(command, cwd=HERE.root, capture_output=True, text=True, check=True)
+    assert "i18n" in result.stdout
