@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-_CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Cells with these marks are run without a comparison, or not at all, and nbval says nothing about it.
 _SILENT = ("nbval-skip", "nbval-ignore-output", "pytest-validate-ignore-output")
 _NOT_INHERITED = ("ONCE_LANGUAGE", "JPY_SESSION_NAME", "JUPYTER_CONFIG_PATH", "JUPYTER_PATH", "JUPYTER_TOKEN")
@@ -40,16 +39,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the run's folder."""
     if _scratch is not None:
         shutil.rmtree(_scratch, ignore_errors=True)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave browser tests out, visibly, where there is no Chromium; in CI they then fail as they should."""
-    if os.environ.get("CI") or any(shutil.which(name) for name in _CHROMIUM):
-        return
-    reason = "no Chromium here; .ci/run shows how to install it"
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

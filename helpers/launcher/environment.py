@@ -42,7 +42,7 @@ _CERTIFICATE = re.compile(
 _DISK_FULL = re.compile(
     r"No space left on device|Errno 28|not enough space on the disk|os error 28", re.IGNORECASE
 )
-_CHANGED = re.compile(r"HASHES? (DO NOT|MISMATCH)|Hash mismatch", re.IGNORECASE)
+_CHANGED = re.compile(r"DO NOT MATCH THE HASHES|hash mismatch", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def arguments(environment: Environment, port: int = FIRST_PORT) -> list[str]:
         "--ServerApp.port_retries=100",
         f"--ServerApp.root_dir={environment.root}",
         f"--LabApp.default_url=/lab/tree/{FIRST_PAGE}",
-        "--log-level=WARN",
+        *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),  # containers have only root
     ]
 
 
@@ -178,9 +178,10 @@ def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path
         if where := address(runtime):
             return where
         time.sleep(0.05)
-    lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    worst = [line for line in lines if line.startswith(("[C ", "[E "))] or [line for line in lines if line]
     raise Trouble(
-        f"JupyterLab did not start. Its last line: {lines[-1].strip() if lines else 'none'}",
+        f"JupyterLab did not start: {worst[-1] if worst else 'it wrote nothing'}",
         f"Read {log}; if that does not help, type `{command('clean')}`, then `{command('lab')}`.",
     )
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 
 
 def _end_with_input() -> None:
-    while sys.stdin.buffer.read(4096):
+    # Not sys.stdin: a thread that waits in it keeps the interpreter from ending.
+    while os.read(0, 4096):
         pass
     # jupyter_server ends its kernels on SIGTERM without asking; Windows has no such signal to catch.
     if os.name == "nt":

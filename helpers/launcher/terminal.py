@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 HEARTBEAT_TERMINAL = 1.0
@@ -28,7 +29,8 @@ class Trouble(Exception):
 def say(text: str) -> None:
     """Print one line at once, also into a pipe, with characters that a terminal lacks replaced."""
     encoding = sys.stdout.encoding or "utf-8"
-    print(f"Once: {text}".encode(encoding, "replace").decode(encoding), flush=True)
+    with suppress(OSError):  # the terminal was closed
+        print(f"Once: {text}".encode(encoding, "replace").decode(encoding), flush=True)
 
 
 def complain(trouble: Trouble) -> None:

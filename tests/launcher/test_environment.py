@@ -1,0 +1,208 @@
+"""Set-up of .venv: what its stamp says, and what a person reads when something is missing."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.launcher import __main__ as door
+from helpers.launcher import environment as module
+from helpers.launcher.environment import ROOT, Environment, Stamp, remove, requirement
+from helpers.launcher.terminal import Trouble
+
+HASH = "--hash=sha256:" + "0" * 64
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A folder with lock files of one package each, as far as set-up is concerned a clone."""
+    root = tmp_path / "once"
+    root.mkdir()
+    for name in module.LOCKS.values():
+        (root / name).write_text(f"uv==0.1 \\\n    {HASH}\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def installed(clone: Path) -> Environment:
+    """An environment that looks as it does after a set-up of the course."""
+    environment = Environment(clone)
+    environment.python.parent.mkdir(parents=True)
+    environment.python.write_text("", encoding="utf-8")
+    environment._write(Stamp("ready", str(clone), {"course": environment.digest("course")}))
+    return environment
+
+
+def test_a_finished_set_up_is_ready(installed: Environment) -> None:
+    assert installed.ready("course")
+    assert not installed.ready("test")
+
+
+def test_a_changed_lock_is_not_ready(installed: Environment) -> None:
+    lock = installed.root / "requirements.lock"
+    lock.write_text(lock.read_text(encoding="utf-8") + "# newer\n", encoding="utf-8")
+    assert not installed.ready("course")
+
+
+def test_line_ends_of_a_checkout_do_not_matter(installed: Environment) -> None:
+    lock = installed.root / "requirements.lock"
+    lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))
+    assert installed.ready("course")
+
+
+def test_a_moved_clone_is_not_ready(installed: Environment, tmp_path: Path) -> None:
+    installed.root.rename(tmp_path / "elsewhere")
+    assert not Environment(tmp_path / "elsewhere").ready("course")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"state": "ready"}', '{"state": "ready", "root": "x", "new": 1}'])
+def test_a_stamp_that_cannot_be_read_is_no_stamp(installed: Environment, text: str) -> None:
+    installed.stamp_file.write_text(text, encoding="utf-8")
+    assert installed.stamp() is None
+    assert not installed.ready("course")
+
+
+def test_an_interrupted_set_up_starts_again(installed: Environment, capsys: pytest.CaptureFixture[str]) -> None:
+    installed._write(Stamp("installing", str(installed.root)))
+    assert not installed.ready("course")
+    assert not installed._usable()
+    assert "did not come to its end" in capsys.readouterr().out
+
+
+def test_a_broken_python_is_made_again(installed: Environment, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not installed._usable()
+    assert "no longer works" in capsys.readouterr().out
+
+
+def test_somebody_elses_half_made_folder_is_left_alone(clone: Path) -> None:
+    environment = Environment(clone)
+    (environment.folder / "bin").mkdir(parents=True)
+    with pytest.raises(Trouble) as trouble:
+        environment.prepare("course")
+    assert "already here" in trouble.value.what
+    assert "Delete it" in trouble.value.next_step
+    assert environment.folder.exists()
+
+
+def test_a_working_environment_of_somebody_else_is_used(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    environment = Environment(clone)
+    environment.folder.mkdir()
+    bin_folder = environment.python.parent
+    bin_folder.symlink_to(Path(sys.executable).parent, target_is_directory=True)
+    assert environment._usable()
+    assert "already here" in capsys.readouterr().out
+
+
+def test_a_missing_lock_file(clone: Path) -> None:
+    (clone / "requirements.lock").unlink()
+    with pytest.raises(Trouble) as trouble:
+        Environment(clone).prepare("course")
+    assert "git checkout -- requirements.lock" in trouble.value.next_step
+
+
+def test_python_without_venv(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = module.importlib.util.find_spec
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None if name == "ensurepip" else find(name))
+    with pytest.raises(Trouble) as trouble:
+        Environment(clone).prepare("course")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert f"python{version}-venv" in trouble.value.next_step
+    assert not (clone / ".venv").exists()
+
+
+def test_no_network_at_the_first_start(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real .venv is made; then pip finds nobody at the index's address."""
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    environment = Environment(clone)
+    with pytest.raises(Trouble) as trouble:
+        environment.prepare("course")
+    assert "cannot be reached" in trouble.value.what
+    assert str(environment.log) in trouble.value.next_step
+    assert environment.stamp() == Stamp("installing", str(clone))
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk is full"),
+        ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "certificate"),
+        ("error: Failed to fetch: `...`\n  Caused by: dns error", "cannot be reached"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "not the one that the lock file names"),
+        ("first\nsomething new\n\n", "something new"),
+        ("", "no output"),
+    ],
+)
+def test_each_failure_says_what_it_is(clone: Path, output: str, words: str) -> None:
+    trouble = Environment(clone)._trouble("The packages could not be installed.", output)
+    assert words in trouble.what
+    assert "again" in trouble.next_step
+
+
+def test_one_package_is_cut_out_of_a_lock(tmp_path: Path) -> None:
+    lock = tmp_path / "x.lock"
+    lock.write_text(f"a==1 \\\n    {HASH}\nuv==2 \\\n    {HASH} \\\n    {HASH}\nuvx==3\n", encoding="utf-8")
+    assert requirement(lock, "uv") == f"uv==2 \\\n    {HASH} \\\n    {HASH}\n"
+    assert requirement(lock, "b") is None
+
+
+def test_a_second_set_up_waits_for_the_first(installed: Environment) -> None:
+    code = (
+        "import sys; from pathlib import Path; from helpers.launcher.environment import Environment\n"
+        "with Environment(Path(sys.argv[1]))._alone(): print('in', flush=True)"
+    )
+    with installed._alone():
+        second = subprocess.Popen(
+            [sys.executable, "-c", code, str(installed.root)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+        )
+        assert second.stdout is not None
+        assert "waiting" in second.stdout.readline()
+    assert second.stdout.readline() == "in\n"
+    assert second.wait(20) == 0
+
+
+def test_remove_takes_a_link_and_not_what_it_points_to(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "kept", target_is_directory=True)
+    remove(tmp_path / "link")
+    remove(tmp_path / "link")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.parametrize("name", ["__init__.py", "__main__.py", "launcher/__init__.py", "launcher/__main__.py"])
+def test_an_old_python_can_read_the_door(name: str) -> None:
+    source = (ROOT / "helpers" / name).read_text(encoding="utf-8")
+    assert ast.parse(source, feature_version=(3, 7))
+
+
+def test_an_old_python_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(door.sys, "version_info", (3, 9, 2, "final", 0))
+    monkeypatch.setattr(door.shutil, "which", lambda name: None)
+    assert door.main() == 1
+    assert "this is Python 3.9, and the course needs Python 3.11 or newer" in capsys.readouterr().err
+
+
+def test_an_old_python_hands_over_to_a_newer_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(door.sys, "version_info", (3, 9, 2, "final", 0))
+    monkeypatch.setattr(door.shutil, "which", lambda name: sys.executable if name == "python3.11" else None)
+    monkeypatch.setattr(door.sys, "argv", ["helpers", "help"])
+    monkeypatch.chdir(ROOT)
+    assert door.main() == 0
+    assert "is too old" in capsys.readouterr().err
+
+
+def test_variables_lead_to_the_environment(clone: Path) -> None:
+    environment = Environment(clone)
+    result = environment.variables({"PATH": "/bin", "PYTHONPATH": "x", "PYTHONHOME": "y"})
+    assert result["PATH"].split(os.pathsep)[0] == str(environment.python.parent)
+    assert "PYTHONPATH" not in result
+    assert "PYTHONHOME" not in result

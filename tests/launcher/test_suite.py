@@ -1,0 +1,113 @@
+"""The test run itself: no step hides another's failure, and no notebook cell escapes the comparison."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.launcher.command import run
+from helpers.launcher.environment import ROOT, Environment
+from helpers.launcher.suite import STEPS, Step, run_suite
+from helpers.launcher.terminal import Trouble
+
+CHECKS = runpy.run_path(str(ROOT / "conftest.py"))
+
+
+class Here(Environment):
+    """The environment that this test runs in."""
+
+    @property
+    def python(self) -> Path:
+        return Path(sys.executable)
+
+
+def ends_with(name: str, code: int, may_be_empty: bool = False) -> Step:
+    return Step(name, f"ends with {code}", ("-c", f"raise SystemExit({code})"), may_be_empty)
+
+
+@pytest.mark.parametrize(
+    ("steps", "code"),
+    [
+        ([ends_with("a", 0)], 0),
+        ([ends_with("a", 1), ends_with("b", 0)], 1),
+        ([ends_with("a", 5)], 1),
+        ([ends_with("a", 5, may_be_empty=True)], 0),
+        ([ends_with("a", 1, may_be_empty=True)], 1),
+    ],
+)
+def test_exit_code(steps: list[Step], code: int, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_suite(Here(), steps=steps) == code
+    printed = capfd.readouterr().out
+    assert printed.count(" s  ends with") == len(steps), "each step is in the list at the end"
+
+
+def test_only_some_steps(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_suite(Here(), ["b"], [ends_with("a", 1), ends_with("b", 0)]) == 0
+    with pytest.raises(Trouble, match="no test step c"):
+        run_suite(Here(), ["c"], [ends_with("a", 1)])
+
+
+def test_everything_is_part_of_the_run() -> None:
+    assert {step.name for step in STEPS} == {"lint", "course", "notebooks", "tests"}
+    words = [" ".join(step.arguments) for step in STEPS]
+    assert any("--nbval " in line and "--nbval-current-env" in line for line in words)
+    assert any("helpers.course gates" in line for line in words)
+    assert any("helpers.course build --check" in line for line in words)
+
+
+def test_help_lists_the_targets_of_make(capsys: pytest.CaptureFixture[str]) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (phony,) = [line for line in makefile.splitlines() if line.startswith(".PHONY:")]
+    assert run(["help"]) == 0
+    printed = capsys.readouterr().out
+    for target in phony.removeprefix(".PHONY:").split():
+        assert f"\n    {target}" in printed
+        assert f"\n{target}:" in makefile
+
+
+def code(source: str, count: int | None, *tags: str) -> dict:
+    return {
+        "cell_type": "code",
+        "id": "here",
+        "source": source,
+        "execution_count": count,
+        "outputs": [],
+        "metadata": {"tags": list(tags)} if tags else {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("cell", "fault"),
+    [
+        (code("1 + 1", 1), None),
+        (code("", None), None),
+        (code("1 + 1", None), "cell here was not executed"),
+        (code("1 + 1", 1, "nbval-skip"), "cell here has the mark nbval-skip"),
+        (code("1 + 1", 1, "parameters"), None),
+        (code("# NBVAL_IGNORE_OUTPUT\n1 + 1", 1), "cell here has the mark nbval-ignore-output"),
+    ],
+)
+def test_stored_cells(cell: dict, fault: str | None) -> None:
+    assert CHECKS["stored_faults"]({"cells": [cell]}) == ([] if fault is None else [fault])
+
+
+def test_a_run_of_nbval_fails_for_a_cell_that_was_never_executed(tmp_path: Path) -> None:
+    notebook = {"cells": [code("1 + 1", None)], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "x.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "--nbval", "x.ipynb"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "cell here was not executed" in done.stdout
+    assert "1 failed, 1 passed" in done.stdout, "nbval itself has nothing against it"
