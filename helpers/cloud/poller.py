@@ -8,8 +8,10 @@ batch of its mapping. Behaviour: the facts' table "Queue to function", and the L
 
 from __future__ import annotations
 
+import os
 import queue as queues
 import threading
+import time
 import traceback
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -44,6 +46,15 @@ _UNRELATED = {"dynamodb", "logs", "iam", "sts"}
 _AFTER = 0.002
 
 
+# Seconds without the start or the end of a run after which a mapping with waiting messages starts one run more.
+# Runs that end quickly are followed by the next in the same warm worker: five cold workers at once would take
+# the machine away from the messages. Five slow runs are under way after half a second.
+_PATIENCE = 0.1
+
+# Seconds for which messages must wait before quick runs get company too, up to one for each core.
+_CROWDED = 2.0
+_CORES = os.cpu_count() or 1
+
 # Reasons of MessageReturned when the runtime did not start a run, by its exception.
 _NOT_RUN = {"Throttled": "throttled", "FunctionMissing": "no function"}
 
@@ -51,9 +62,7 @@ _NOT_RUN = {"Throttled": "throttled", "FunctionMissing": "no function"}
 class Invoker(Protocol):
     """The part of the runtime that the poller uses."""
 
-    def invoke(
-        self, function_name: str, payload: bytes, source: str, request_id: str | None
-    ) -> RunResult: ...
+    def invoke(self, function_name: str, payload: bytes, source: str, request_id: str | None) -> RunResult: ...
 
 
 @dataclass(slots=True)
@@ -82,11 +91,37 @@ class Batch:
 
 @dataclass(slots=True)
 class Lane:
-    """A mapping at work: its batches under way, and the one that it gathers in its batching window."""
+    """A mapping at work: its batches under way, and the one that it gathers in its batching window.
+
+    `width` is how many batches it runs at once without hesitation, `moved` when a run last started or ended, and
+    `crowded` since when messages have been waiting for a run to end (both in seconds of `time.monotonic`).
+    """
 
     mapping: Mapping
     running: int = 0
     gathering: Batch | None = None
+    width: int = 1
+    moved: float = 0.0
+    crowded: float | None = None
+
+    def has_room(self) -> bool:
+        """Whether a batch may start now. May widen the lane."""
+        if self.running >= self.mapping.settings.concurrency:
+            return False
+        if self.running < self.width:
+            return True
+        now = time.monotonic()
+        self.crowded = self.crowded or now
+        stuck = now - self.moved >= _PATIENCE
+        crowded = now - self.crowded >= _CROWDED and self.width < _CORES
+        if stuck or crowded:
+            self.width, self.crowded = self.running + 1, None
+        return stuck or crowded
+
+    def hesitates(self) -> float:
+        """Milliseconds until `has_room` may say something else although no run ends."""
+        left = self.moved + _PATIENCE - time.monotonic() if self.running >= self.width else 0.0
+        return max(0.0, left) * 1000
 
 
 class Poller:
@@ -158,7 +193,7 @@ class Poller:
                 moved |= self._move(lane)
                 while not self._closed and (batch := self._take(lane)) is not None:
                     self._start(lane, batch)
-            times = [time for lane in self.lanes.values() if (time := self._next(lane)) is not None]
+            times = [moment for lane in self.lanes.values() if (moment := self._next(lane)) is not None]
             timeout = max(0.0, (min(times) - self._now()) / 1000) + _AFTER if times else None
         if moved:
             self._boundary.changed.notify()
@@ -193,12 +228,14 @@ class Poller:
     def _take(self, lane: Lane) -> Batch | None:
         """The mapping's next batch, if it is complete and may run. Counts it as running."""
         settings = lane.mapping.settings
-        if lane.running >= settings.concurrency:
-            return None
         queue = self._source(lane)
-        if queue is None:
-            return None
         now = self._now()
+        if queue is None or not sqs_queue.has_delivery(queue, now):
+            lane.crowded = None
+            if queue is None or lane.gathering is None:
+                return None
+        if not lane.has_room():
+            return None
         batch = lane.gathering or Batch("", now + settings.window * 1000)
         full = self._fill(lane, queue, batch, now)
         if not batch.entries:
@@ -208,6 +245,7 @@ class Poller:
             return None
         lane.gathering = None
         lane.running += 1
+        lane.moved = time.monotonic()
         return batch
 
     def _fill(self, lane: Lane, queue: Queue, batch: Batch, now: float) -> bool:
@@ -273,16 +311,15 @@ class Poller:
         queue = self._source(lane)
         if queue is None:
             return None
-        times = [time for time in (sqs_queue.next_delivery(queue, self._now()),) if time is not None]
-        if lane.gathering:
-            times.append(lane.gathering.deadline)
+        times = [lane.gathering.deadline] if lane.gathering else []
+        delivery = sqs_queue.next_delivery(queue, self._now())
+        if delivery is not None:
+            times.append(delivery + lane.hesitates())
         return min(times, default=None)
 
     def _start(self, lane: Lane, batch: Batch) -> None:
         if sum(each.running for each in self.lanes.values()) > len(self._workers):
-            worker = threading.Thread(
-                target=self._work, name=f"once-poller-{len(self._workers)}", daemon=True
-            )
+            worker = threading.Thread(target=self._work, name=f"once-poller-{len(self._workers)}", daemon=True)
             self._workers.append(worker)
             worker.start()
         self._jobs.put((lane, batch))
@@ -303,9 +340,7 @@ class Poller:
         settings = lane.mapping.settings
         payload = sqs_records.event(entry.text for entry in batch.entries.values())
         try:
-            result = self._runtime.invoke(
-                settings.function, payload, source="mapping", request_id=batch.request_id
-            )
+            result = self._runtime.invoke(settings.function, payload, source="mapping", request_id=batch.request_id)
             failed, reason = verdict(result, REPORT in settings.response_types, batch.entries)
         except Exception as nothing_ran:
             # The function was throttled or deleted, or the account is closing: the messages come again.
@@ -316,6 +351,7 @@ class Poller:
                 self._settle(lane, batch, failed, reason)
             finally:
                 lane.running -= 1
+                lane.moved = time.monotonic()
                 if not self._closed:
                     following = self._take(lane)
         self._boundary.changed.notify()
@@ -333,13 +369,9 @@ class Poller:
         for message_id, entry in batch.entries.items():
             if message_id in failed:
                 if entry.message in queue.pending_messages:
-                    self._journal.record(
-                        MessageReturned, queue=queue.name, message_id=message_id, reason=reason
-                    )
+                    self._journal.record(MessageReturned, queue=queue.name, message_id=message_id, reason=reason)
             elif sqs_queue.delete(queue, entry.message, entry.handle, now):
-                self._journal.record(
-                    MessageAcknowledged, queue=queue.name, message_id=message_id, caller=caller
-                )
+                self._journal.record(MessageAcknowledged, queue=queue.name, message_id=message_id, caller=caller)
 
 
 def verdict(result: RunResult, reports: bool, entries: Collection[str]) -> tuple[set[str], str]:

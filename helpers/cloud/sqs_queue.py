@@ -93,11 +93,18 @@ def waiting(queue: Queue, now: float) -> int:
     return sum(1 for _ in _deliverable(queue, now))
 
 
+def has_delivery(queue: Queue, now: float) -> bool:
+    """Whether a message could be received now."""
+    return next(_deliverable(queue, now), None) is not None
+
+
 def next_delivery(queue: Queue, now: float) -> float | None:
-    """When the next message may be delivered: `now` if one may, None if the queue holds none."""
-    if next(_deliverable(queue, now), None) is not None:
+    """When the next message may be delivered: `now` if one may, None if time alone brings none."""
+    if has_delivery(queue, now):
         return now
-    return min((max(message.visible_at, message.delayed_until) for message in queue._messages), default=None)
+    times = (max(message.visible_at, message.delayed_until) for message in queue._messages)
+    # A message of a FIFO group that waits behind a hidden one may have been visible for long.
+    return min((time for time in times if time >= now), default=None)
 
 
 def _deliverable(queue: Queue, now: float) -> Iterator[Message]:
