@@ -7,12 +7,26 @@ from collections.abc import Mapping
 from typing import Any
 
 RESERVED = frozenset(
-    """
-    _HANDLER _X_AMZN_TRACE_ID AWS_DEFAULT_REGION AWS_REGION AWS_EXECUTION_ENV AWS_LAMBDA_FUNCTION_NAME
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE AWS_LAMBDA_FUNCTION_VERSION AWS_LAMBDA_INITIALIZATION_TYPE
-    AWS_LAMBDA_LOG_GROUP_NAME AWS_LAMBDA_LOG_STREAM_NAME AWS_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
-    AWS_SESSION_TOKEN AWS_LAMBDA_RUNTIME_API LAMBDA_TASK_ROOT LAMBDA_RUNTIME_DIR
-    """.split()
+    {
+        "_HANDLER",
+        "_X_AMZN_TRACE_ID",
+        "AWS_DEFAULT_REGION",
+        "AWS_REGION",
+        "AWS_EXECUTION_ENV",
+        "AWS_LAMBDA_FUNCTION_NAME",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+        "AWS_LAMBDA_FUNCTION_VERSION",
+        "AWS_LAMBDA_INITIALIZATION_TYPE",
+        "AWS_LAMBDA_LOG_GROUP_NAME",
+        "AWS_LAMBDA_LOG_STREAM_NAME",
+        "AWS_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "AWS_LAMBDA_RUNTIME_API",
+        "LAMBDA_TASK_ROOT",
+        "LAMBDA_RUNTIME_DIR",
+    }
 )
 """The variables that a function's settings must not name (Lambda Developer Guide, "Reserved environment variables")."""
 
@@ -45,13 +59,17 @@ def refusal(parameters: Mapping[str, Any], creating: bool) -> Refusal | None:
 
 
 def _environment_refusal(variables: Mapping[str, str]) -> Refusal | None:
-    begin = "Lambda was unable to configure your environment variables because the environment variables you have provided"
+    begin = (
+        "Lambda was unable to configure your environment variables because the environment variables "
+        "you have provided"
+    )
     for name in variables:
         if not re.fullmatch(r"[a-zA-Z]([a-zA-Z0-9_])+", name) and name not in RESERVED:
             keys = "{" + ", ".join(f"{key}={value}" for key, value in variables.items()) + "}"
             return "ValidationException", (
-                f"1 validation error detected: Value '{keys}' at 'environment.variables' failed to satisfy "
-                "constraint: Map keys must satisfy constraint: [Member must satisfy regular expression pattern: [a-zA-Z]([a-zA-Z0-9_])+]"
+                f"1 validation error detected: Value '{keys}' at 'environment.variables' failed to satisfy constraint: "
+                "Map keys must satisfy constraint: "
+                "[Member must satisfy regular expression pattern: [a-zA-Z]([a-zA-Z0-9_])+]"
             )
     reserved = sorted(RESERVED & variables.keys())
     if reserved:

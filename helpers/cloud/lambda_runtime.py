@@ -86,7 +86,7 @@ class Runtime:
         self.resolve: Callable[[str], tuple[FunctionSpec, str]] = _nothing_deployed
         self.reserved: Callable[[str], int | None] = lambda name: None
         self._account = account
-        self._client = client
+        self.client = client
         self._around = Surroundings(account.environment, self.code, account.clock.now, account.boundary.lock)
         self._changed = threading.Condition()
         self._pools: dict[tuple[str, str], _Pool] = {}
@@ -280,8 +280,8 @@ class Runtime:
 
     def _new(self, spec: FunctionSpec) -> Sandbox:
         try:
-            process = self._spares.take() if self._client == "bundled" and _fits_a_spare(spec) else None
-            sandbox = Sandbox(spec, process, self._around, self._client)
+            process = self._spares.take() if self.client == "bundled" and _fits_a_spare(spec) else None
+            sandbox = Sandbox(spec, process, self._around, self.client)
         except BaseException:
             with self._changed:
                 self._pools[spec.key].count -= 1

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .environment import ACCOUNT_ID, REGION
-from .worker import FRAME
+from .worker import FRAME as WHOLE_FRAME
 
 EVENT_LIMIT = 262_144 - 26
 """Bytes of one log event (CloudWatch Logs quotas: 256 KB, of which 26 bytes are overhead)."""
@@ -27,7 +27,10 @@ RUN_LIMIT = 4 * 1024 * 1024
 _EVENT_COST = 64
 """Bytes that an event counts beside its text, so that short lines are bounded too."""
 
-_HEAD = len(FRAME) + 12
+FRAME = WHOLE_FRAME[:3]
+"""How a frame begins. The fourth byte tells AWS's platform format and level of the record."""
+
+_HEAD = len(WHOLE_FRAME) + 12
 
 
 @dataclass(frozen=True, slots=True)

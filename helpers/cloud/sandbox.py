@@ -146,6 +146,7 @@ class Sandbox:
             payload, outcome, kind = self._timed_out(invocation.request_id)
         self.kill()
         self._init_ms = (time.monotonic() - self._started) * 1000
+        self._drain(finish=True)
         self._note(f"START RequestId: {invocation.request_id} Version: {self.spec.version}\n")
         return self._report(invocation.request_id, payload, outcome, kind, 0.0)
 
@@ -168,6 +169,7 @@ class Sandbox:
                 if request.size > RESPONSE_LIMIT:
                     most = f"maximum allowed payload size ({RESPONSE_LIMIT} bytes)."
                     refuse(request, 413, "RequestEntityTooLarge", f"Exceeded {most}")
+                    self._let_complain()
                     kind = "Function.ResponseSizeTooLarge"
                     return _error(f"Response payload size exceeded {most}", kind), "error", kind
                 accept(request)
@@ -181,6 +183,11 @@ class Sandbox:
                 )
             else:
                 refuse(request, 400, "InvalidRequestID", "Invalid request ID")
+
+    def _let_complain(self) -> None:
+        """Wait until the worker has logged that its result was refused: it then asks for the next event or ends."""
+        with contextlib.suppress(Ended, TimedOut, OSError, _InitFailed):
+            self._waiting = self._next(2.0)
 
     def _crashed(self, request_id: str) -> tuple[bytes, Outcome, str]:
         code = self._process.wait(5)

@@ -70,6 +70,21 @@ def end_with(descriptor: int) -> None:
     os._exit(1)
 
 
+def end_from_outside(descriptor: int) -> None:
+    """Let Linux do the same by itself: a handler that never lets go of the interpreter's lock stops `end_with`.
+
+    The system sends a signal to the process group when the other end of the pipe is closed (fcntl(2), F_SETSIG).
+    """
+    if sys.platform != "linux":
+        return
+    import fcntl
+
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpgid(0))
+        fcntl.fcntl(descriptor, getattr(fcntl, "F_SETSIG", 10), signal.SIGKILL)
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_ASYNC)
+
+
 def take_standard_input() -> int:
     """Keep standard input for `end_with`, and give the handler an empty one, as AWS does."""
     kept = os.dup(0)
@@ -336,7 +351,9 @@ class Marshaller:
                 return f"{self._mark}{len(numbers) - 1}"
             raise TypeError(f"Object of type {type(other).__name__} is not JSON serializable")
 
-        text = json.dumps(_with_objects(value), ensure_ascii=self._ascii, default=default)
+        with contextlib.suppress(RecursionError):  # a circle: json says so in its own words
+            value = _with_objects(value)
+        text = json.dumps(value, ensure_ascii=self._ascii, default=default)
         if numbers:
             text = re.sub(f'"{self._mark}(\\d+)"', lambda found: numbers[int(found.group(1))], text)
         return text
@@ -539,6 +556,7 @@ def main() -> None:
     account = take_standard_input()
     early = import_early() if "--early" in sys.argv else set()
     settle_in(read_assignment(account), early)
+    end_from_outside(account)
     threading.Thread(target=end_with, args=(account,), name="account", daemon=True).start()
     log = LogHandler(open_output())
     logging.getLogger().addHandler(log)
