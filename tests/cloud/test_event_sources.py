@@ -12,10 +12,10 @@ import pytest
 from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
-from queue_stage import Stage, release
 
 from helpers.cloud import Cloud, event_filter, sqs_records
 from helpers.cloud.mapping import function_arn
+from tests.cloud.queue_stage import Stage, release
 
 ALWAYS = {
     "UUID",

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 
 import pytest
 from botocore.exceptions import ClientError
-from deploying import Deployer, archive, eventually
 
 from helpers.cloud import Cloud
 from helpers.cloud.deployment import BadArchive, check_archive
 from helpers.cloud.journal import Deployed, RunEnded, RunStarted
+from tests.cloud.deploying import Deployer, archive, eventually
 
 ECHO = "def handler(event, context):\n    return event"
 ARN = "arn:aws:lambda:us-east-1:123456789012:function:"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from queue_stage import Stage, release
 
 from helpers.cloud import Cloud, NotAtRest
 from helpers.cloud.journal import (
@@ -19,6 +18,7 @@ from helpers.cloud.journal import (
     RunEnded,
     RunStarted,
 )
+from tests.cloud.queue_stage import Stage, release
 
 
 @pytest.fixture(scope="module")
