@@ -9,7 +9,7 @@ LANG_ ?=
 help: ## this list
 	@$(PYTHON) -m helpers help
 
-lab: ## open the course in JupyterLab (first time: sets up .venv); LANG_=fr chooses JupyterLab's own language
+lab: ## open the course in JupyterLab (first time: sets up .venv); LANG_=fr: its own menus in French
 	@$(PYTHON) -m helpers lab $(if $(LANG_),--language $(LANG_))
 
 test: ## run everything that CI runs
@@ -19,10 +19,10 @@ setup: ## only create or repair .venv
 	@$(PYTHON) -m helpers setup
 
 notebooks: ## write notebooks/ from lessons/
-	@$(PYTHON) -m helpers notebooks
+	@$(PYTHON) -m helpers notebooks $(if $(LANG_),--language $(LANG_))
 
 i18n: ## bring the catalogs up to date with lessons/ and helpers/
-	@$(PYTHON) -m helpers i18n
+	@$(PYTHON) -m helpers i18n $(if $(LANG_),--language $(LANG_))
 
 lock: ## choose new versions for requirements*.lock
 	@$(PYTHON) -m helpers lock

@@ -35,8 +35,7 @@ def main():
     command = "py -m helpers lab" if os.name == "nt" else "make lab PYTHON=python3.12"
     sys.stderr.write(
         "Once: this is Python %d.%d, and the course needs Python %d.%d or newer.\n"  # noqa: UP031
-        "Next: install a newer Python beside this one, then type `%s`.\n"
-        % (sys.version_info[:2] + OLDEST + (command,))
+        "Next: install a newer Python beside this one, then type `%s`.\n" % (sys.version_info[:2] + OLDEST + (command,))
     )
     return 1
 

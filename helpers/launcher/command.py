@@ -38,8 +38,9 @@ def _test(options: argparse.Namespace, environment: Environment) -> int:
 def _course(*arguments: str) -> Callable[[argparse.Namespace, Environment], int]:
     def run(options: argparse.Namespace, environment: Environment) -> int:
         python = environment.prepare("course")
+        languages = [part for language in options.language for part in ("--language", language)]
         return subprocess.run(
-            [python, "-m", "helpers.course", *arguments],
+            [python, "-m", "helpers.course", *arguments, *languages],
             cwd=environment.root,
             env=environment.variables(),
             check=False,
@@ -76,9 +77,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = result.add_subparsers(title="commands", metavar="command", required=True)
 
-    def add(
-        name: str, text: str, run: Callable[[argparse.Namespace, Environment], int]
-    ) -> argparse.ArgumentParser:
+    def add(name: str, text: str, run: Callable[[argparse.Namespace, Environment], int]) -> argparse.ArgumentParser:
         one = commands.add_parser(name, help=text, description=text)
         one.set_defaults(run=run)
         return one
@@ -89,15 +88,13 @@ def parser() -> argparse.ArgumentParser:
     test = add("test", "run everything that CI runs", _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
     setup = add("setup", "only create or repair .venv", _setup)
-    setup.add_argument(
-        "--set", choices=("course", "test"), default="course", help="which lock file (default: course)"
-    )
-    add("notebooks", "write notebooks/ from lessons/", _course("build"))
-    add("i18n", "bring the catalogs up to date with lessons/ and helpers/", _course("i18n"))
+    setup.add_argument("--set", choices=("course", "test"), default="course", help="which lock file (default: course)")
+    notebooks = add("notebooks", "write notebooks/ from lessons/", _course("build"))
+    i18n = add("i18n", "bring the catalogs up to date with lessons/ and helpers/", _course("i18n"))
+    for one in (notebooks, i18n):
+        one.add_argument("--language", action="append", default=[], help="only this one, or a new one (i18n)")
     lock = add("lock", "choose new versions for requirements*.lock", _lock)
-    lock.add_argument(
-        "--keep", action="store_true", help="keep the versions that pyproject.toml still allows"
-    )
+    lock.add_argument("--keep", action="store_true", help="keep the versions that pyproject.toml still allows")
     add("clean", "remove .venv and caches; answers and notebooks stay", _clean)
     add("help", "this list", lambda options, environment: result.print_help() or 0)
     return result

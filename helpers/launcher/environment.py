@@ -36,12 +36,8 @@ _NETWORK = re.compile(
     r"error sending request|Failed to fetch|No matching distribution found",
     re.IGNORECASE,
 )
-_CERTIFICATE = re.compile(
-    r"CERTIFICATE_VERIFY_FAILED|SSLError|invalid peer certificate|UnknownIssuer", re.IGNORECASE
-)
-_DISK_FULL = re.compile(
-    r"No space left on device|Errno 28|not enough space on the disk|os error 28", re.IGNORECASE
-)
+_CERTIFICATE = re.compile(r"CERTIFICATE_VERIFY_FAILED|SSLError|invalid peer certificate|UnknownIssuer", re.IGNORECASE)
+_DISK_FULL = re.compile(r"No space left on device|Errno 28|not enough space on the disk|os error 28", re.IGNORECASE)
 _CHANGED = re.compile(r"DO NOT MATCH THE HASHES|hash mismatch", re.IGNORECASE)
 
 
@@ -208,9 +204,7 @@ class Environment:
 
     def _install_packages(self, lock: str) -> None:
         """Install a lock file: with uv, which is in it and takes a fifth of the time, else with pip."""
-        count = sum(
-            1 for line in (self.root / lock).read_text(encoding="utf-8").splitlines() if line[:1].isalnum()
-        )
+        count = sum(1 for line in (self.root / lock).read_text(encoding="utf-8").splitlines() if line[:1].isalnum())
         say(f"installing about {count} packages from {lock}; it takes the network and a few minutes, once.")
         uv = self._uv(lock)
         if uv is not None:
@@ -243,9 +237,7 @@ class Environment:
             return None
         part.write_text(text, encoding="utf-8", newline="\n")
         code, output = self._pip("--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", str(part))
-        if code != 0 and (
-            _NETWORK.search(output) or _DISK_FULL.search(output) or _CERTIFICATE.search(output)
-        ):
+        if code != 0 and (_NETWORK.search(output) or _DISK_FULL.search(output) or _CERTIFICATE.search(output)):
             raise self._trouble("The packages could not be installed.", output)
         uv = self.python.with_name("uv.exe" if os.name == "nt" else "uv")
         return uv if code == 0 and uv.exists() else None
@@ -282,9 +274,7 @@ class Environment:
                 f"Clear the download cache (`python -m pip cache purge`), {again}",
             )
         last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
-        return Trouble(
-            f"{what} The last line of the output: {last}", f"Read the log, put right what it says, {again}"
-        )
+        return Trouble(f"{what} The last line of the output: {last}", f"Read the log, put right what it says, {again}")
 
     def _write(self, stamp: Stamp) -> None:
         text = json.dumps(asdict(stamp), indent=1) + "\n"
@@ -318,9 +308,7 @@ class Environment:
 
 def requirement(lock: Path, name: str) -> str | None:
     """The lines of one package in a lock file, with its hashes; None when the lock file does not have it."""
-    found = re.search(
-        rf"^{re.escape(name)}==[^\n]*(?:\n[ \t]+[^\n]*)*", lock.read_text(encoding="utf-8"), re.MULTILINE
-    )
+    found = re.search(rf"^{re.escape(name)}==[^\n]*(?:\n[ \t]+[^\n]*)*", lock.read_text(encoding="utf-8"), re.MULTILINE)
     return None if found is None else found.group(0) + "\n"
 
 

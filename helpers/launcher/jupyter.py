@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -60,9 +61,7 @@ def overrides(language_pack: str | None = None) -> dict[str, object]:
 
 def language_pack(environment: Environment, language: str) -> str | None:
     """The locale of the installed language pack for a language ("fr" gives "fr_FR"), or None."""
-    found = sorted(
-        environment.folder.glob(f"**/site-packages/jupyterlab_language_pack_{language}_*/__init__.py")
-    )
+    found = sorted(environment.folder.glob(f"**/site-packages/jupyterlab_language_pack_{language}_*/__init__.py"))
     return found[0].parent.name.removeprefix("jupyterlab_language_pack_") if found else None
 
 
@@ -160,9 +159,7 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
             try:
                 where = _wait_for_address(process, runtime, log)
                 shown = browser and has_display() and _open(where)
-                say(
-                    f"JupyterLab is open in your browser: {where}" if shown else f"open this address: {where}"
-                )
+                say(f"JupyterLab is open in your browser: {where}" if shown else f"open this address: {where}")
                 say("Ctrl-C here ends it.")
                 return process.wait()
             except KeyboardInterrupt:
@@ -175,7 +172,7 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
 def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        if where := address(runtime):
+        if (where := address(runtime)) and _answers(where):
             return where
         time.sleep(0.05)
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
@@ -184,6 +181,16 @@ def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path
         f"JupyterLab did not start: {worst[-1] if worst else 'it wrote nothing'}",
         f"Read {log}; if that does not help, type `{command('clean')}`, then `{command('lab')}`.",
     )
+
+
+def _answers(where: str) -> bool:
+    """Whether the server takes its token: it writes its address down shortly before it listens."""
+    base, _, token = where.partition(f"/lab/tree/{FIRST_PAGE}?token=")
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        return direct.open(f"{base}/api/status?token={token}", timeout=10).status == 200
+    except OSError:
+        return False
 
 
 def _open(where: str) -> bool:

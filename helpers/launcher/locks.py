@@ -26,9 +26,7 @@ def write_locks(environment: Environment, upgrade: bool = True) -> int:
     """
     uv = environment.python.with_name("uv.exe" if environment.python.suffix else "uv")
     if not uv.exists():
-        raise Trouble(
-            "uv, which writes the lock files, has no release for this system.", "Use another system."
-        )
+        raise Trouble("uv, which writes the lock files, has no release for this system.", "Use another system.")
     _compile(environment, uv, "test", upgrade)
     _compile(environment, uv, "course", upgrade, "--constraints", LOCKS["test"])
     say(f"wrote {' and '.join(LOCKS.values())}; `{command('test')}` installs and tests them.")
@@ -58,9 +56,7 @@ def _compile(environment: Environment, uv: Path, name: str, upgrade: bool, *more
         check=False,
     )
     if done.returncode != 0:
-        raise Trouble(
-            f"{lock.name} could not be written: {done.stderr.strip()}", "Loosen pyproject.toml, then again."
-        )
+        raise Trouble(f"{lock.name} could not be written: {done.stderr.strip()}", "Loosen pyproject.toml, then again.")
     text = lock.read_text(encoding="utf-8")
     header = f"# Written by `make lock` from pyproject.toml: the set {name!r} for every system.\n"
     lock.write_text(header + text.removeprefix(header), encoding="utf-8", newline="\n")

@@ -89,8 +89,6 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
             break
         except subprocess.TimeoutExpired:
             seconds = round(time.monotonic() - started)
-            print(
-                f"\r      {seconds} s" if live else f"      {seconds} s", end="" if live else "\n", flush=True
-            )
+            print(f"\r      {seconds} s" if live else f"      {seconds} s", end="" if live else "\n", flush=True)
     if live:
         print("\r" + " " * 20 + "\r", end="", flush=True)
