@@ -8,12 +8,12 @@ from typing import Any
 
 import ipywidgets
 import pytest
-from shown import Outline, inside
 
 from helpers.lab.errors import NothingSent
 from helpers.lab.faults import ArmedFault, FaultNotice, LabFaults
 from helpers.show.bundle import WIDGET_VIEW
 from helpers.show.fault_panel import FaultPanel, controls
+from tests.show.shown import Outline, inside
 
 pytestmark = pytest.mark.usefixtures("no_widgets")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from shown import Outline
 
 from helpers.show.markup import Table, blank, box, code, folded, page, plain, prose, without_marks
+from tests.show.shown import Outline
 
 HOSTILE = "<script>alert('é')</script>&\"`*<b>*`"
 

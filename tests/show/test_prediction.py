@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipywidgets
 import pytest
-from shown import Outline, inside
 
 from helpers.lab.answers import AnswerNotSaved, Answers
 from helpers.lab.errors import LabError
@@ -12,6 +11,7 @@ from helpers.lab.lesson_texts import Choice
 from helpers.lab.lesson_texts import Prediction as Question
 from helpers.show.bundle import WIDGET_VIEW
 from helpers.show.prediction import Prediction
+from tests.show.shown import Outline, inside
 
 pytestmark = pytest.mark.usefixtures("no_widgets")
 

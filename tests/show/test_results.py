@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from shown import Outline
 
 from helpers.lab.checks import CheckItem, CheckReport
 from helpers.lab.evidence import Order
@@ -16,6 +15,7 @@ from helpers.lab.lab import Outcome
 from helpers.lab.rest import Rest
 from helpers.lab.view import DecisionView, MessageView, QueueView, RunView, View
 from helpers.show.formatters import SHOWN, bundle_of
+from tests.show.shown import Outline
 
 EVIL = "<img src=x onerror=alert(1)>&"
 

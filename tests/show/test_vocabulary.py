@@ -8,12 +8,12 @@ from pathlib import Path
 
 import ipywidgets
 import pytest
-from shown import Outline, inside
 
 from helpers.lab.answers import AnswerNotSaved, Answers
 from helpers.lab.lesson_texts import VocabularyRow
 from helpers.show.bundle import WIDGET_VIEW
 from helpers.show.vocabulary import Vocabulary
+from tests.show.shown import Outline, inside
 
 pytestmark = pytest.mark.usefixtures("no_widgets")
 

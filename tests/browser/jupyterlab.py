@@ -18,12 +18,13 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Page, Playwright, expect
+import nbformat
+from playwright.sync_api import BrowserContext, Page, Playwright, TimeoutError
 
 START_SECONDS = 60
 RUN_SECONDS = 180
@@ -37,9 +38,17 @@ CHROMIUM_FLAGS = (
     "--no-first-run",
 )
 
+# JupyterLab's own words about requests (of the debugger, of comms) that were open when a kernel was restarted.
+RESTART_NOISE = ("Canceled future for",)
+
 _KERNEL_IDLE = """() => {
   const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
   return kernel?.status === 'idle' && kernel?.connectionStatus === 'connected';
+}"""
+
+_KERNEL_STATE = """() => {
+  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
+  return kernel ? `${kernel.status}, ${kernel.connectionStatus}` : 'no kernel';
 }"""
 
 # Nothing is running and each cell with code has a number; or a cell failed, and the rest will not run.
@@ -82,11 +91,40 @@ _RUN_CELL = """async (wanted) => {
 }"""
 
 
+_INDEX_OF = """(wanted) => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  return [...content.model.cells].findIndex(cell => cell.id === wanted);
+}"""
+
+_WHOLE_WINDOW = """async (theme) => {
+  const {commands, shell} = window.jupyterapp;
+  shell.collapseLeft();
+  shell.collapseRight();
+  await commands.execute('apputils:change-theme', {theme});
+}"""
+
+_TOO_WIDE = """(selector) => {
+  const found = [];
+  for (const element of document.querySelectorAll(selector)) {
+    const output = element.closest('.jp-OutputArea-output');
+    if (!output) continue;
+    const edge = output.getBoundingClientRect().right;
+    const {right, width} = element.getBoundingClientRect();
+    if (width > 0 && right > edge + 1) {
+      const name = element.tagName + '.' + element.className;
+      found.push(name + ' ' + Math.round(right - edge) + ' px: ' + element.textContent.slice(0, 40));
+    }
+  }
+  return found;
+}"""
+
+
 @dataclass
 class Server:
-    """A running JupyterLab. `home` is where the learner's answers go; `log` is what the server printed."""
+    """A running JupyterLab. It serves `root`; answers go to `home`; `log` is what the server printed."""
 
     address: str
+    root: Path
     home: Path
     log: Path
 
@@ -110,13 +148,10 @@ def server(root: Path, *, dark: bool = False, environment: Mapping[str, str] | N
         "@jupyterlab/apputils-extension:themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
     }
     (own / "config" / "labconfig").mkdir(parents=True)
-    # Its own message about a kernel that was restarted is an error in the console.
-    switched_off = {"disabledExtensions": {"@jupyterlab/debugger-extension": True}}
-    (own / "config" / "labconfig" / "page_config.json").write_text(json.dumps(switched_off), encoding="utf-8")
     overrides = own / "config" / "labconfig" / "default_setting_overrides.json"
     overrides.write_text(json.dumps(settings), encoding="utf-8")
     port = _free_port()
-    result = Server(f"http://127.0.0.1:{port}", own / "home", own / "jupyterlab.log")
+    result = Server(f"http://127.0.0.1:{port}", root, own / "home", own / "jupyterlab.log")
     folders = {
         "JUPYTER_CONFIG_DIR": "config",
         "JUPYTER_DATA_DIR": "data",
@@ -183,13 +218,27 @@ class Notebook:
     def __init__(self, page: Page, server: Server, path: str) -> None:
         """Open `path` (relative to the served folder) without what an earlier session left."""
         self.page = page
+        self.server = server
         page.goto(f"{server.address}/lab/tree/{path}?reset", timeout=START_SECONDS * 1000)
         page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=START_SECONDS * 1000)
         page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook .jp-Cell").first.wait_for()
         self.wait_until_idle()
 
-    def wait_until_idle(self) -> None:
-        self.page.wait_for_function(_KERNEL_IDLE, timeout=RUN_SECONDS * 1000)
+    def wait_until_idle(self, seconds: float = RUN_SECONDS) -> None:
+        """Wait until the kernel is connected and has nothing to do."""
+        try:
+            self.page.wait_for_function(_KERNEL_IDLE, timeout=seconds * 1000)
+        except TimeoutError as error:
+            state = self.page.evaluate(_KERNEL_STATE)
+            log = self.server.log.read_text(encoding="utf-8", errors="replace")[-3000:]
+            raise AssertionError(f"the kernel is not idle after {seconds} s, but {state}\n{log}") from error
+
+    def wait_for(self, condition: Callable[[], bool], what: str, seconds: float = START_SECONDS) -> None:
+        """Wait until `condition` holds, with the page alive meanwhile."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"waited {seconds} s for {what}"
+            self.page.wait_for_timeout(50)
 
     def restart_and_run_all(self) -> None:
         """A new kernel, no outputs, every cell; returns when the last has run or one has failed."""
@@ -198,10 +247,14 @@ class Notebook:
         self.page.wait_for_function(_FINISHED, timeout=RUN_SECONDS * 1000)
         self.wait_until_idle()
 
+    def shut_down(self) -> None:
+        """End the kernel."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
     def restart(self) -> None:
         """A new kernel and no outputs."""
         self.page.evaluate(_RESTART)
-        self.wait_until_idle()
+        self.wait_until_idle(START_SECONDS)
 
     def run_cell(self, cell: str) -> None:
         """Run the cell with this id and wait for its end."""
@@ -212,25 +265,36 @@ class Notebook:
         """The cells that ended with an error, as "id: name: message"."""
         return list(self.page.evaluate(_FAILED_CELLS))
 
-    def show(self, locator: str) -> None:
-        """Scroll to the first match and wait until it is drawn."""
-        target = self.page.locator(locator).first
-        target.scroll_into_view_if_needed()
-        expect(target).to_be_visible()
+    def use_whole_window(self, *, dark: bool = False) -> None:
+        """Give the notebook all the room there is, in the light or the dark theme."""
+        self.page.evaluate(_WHOLE_WINDOW, "JupyterLab Dark" if dark else "JupyterLab Light")
+        self.page.locator(f"body[data-jp-theme-light='{'false' if dark else 'true'}']").wait_for(state="attached")
 
-    def screenshot(self, name: str) -> None:
-        """Keep a picture of the page in the folder that ONCE_SCREENSHOTS names, if it names one."""
+    def too_wide(self, selector: str) -> list[str]:
+        """What sticks out of its output on the right (a table may: it scrolls in a frame of its own)."""
+        return list(self.page.evaluate(_TOO_WIDE, selector))
+
+    def screenshot(self, name: str, cell: str) -> None:
+        """Keep a picture of one cell in the folder that ONCE_SCREENSHOTS names, if it names one."""
         if folder := os.environ.get("ONCE_SCREENSHOTS"):
             Path(folder).mkdir(parents=True, exist_ok=True)
-            self.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+            index = self.page.evaluate(_INDEX_OF, cell)
+            drawn = self.page.locator(f".jp-Cell[data-windowed-list-index='{index}']")
+            drawn.scroll_into_view_if_needed()
+            drawn.screenshot(path=str(Path(folder) / f"{name}.png"))
 
 
 def _watch(context: BrowserContext, opened: Page, seen: Seen) -> None:
     local = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:", "about:")
     context.on("request", lambda r: None if r.url.startswith(local) else seen.foreign_requests.append(r.url))
     opened.on("websocket", lambda w: None if w.url.startswith(local) else seen.foreign_requests.append(w.url))
-    opened.on("console", lambda m: seen.console_errors.append(m.text) if m.type == "error" else None)
-    opened.on("pageerror", lambda error: seen.page_errors.append(str(error)))
+    opened.on("console", lambda m: _complain(seen.console_errors, m.text) if m.type == "error" else None)
+    opened.on("pageerror", lambda error: _complain(seen.page_errors, str(error)))
+
+
+def _complain(complaints: list[str], text: str) -> None:
+    if not any(noise in text for noise in RESTART_NOISE):
+        complaints.append(text)
 
 
 def _wait_until_up(process: subprocess.Popen[bytes], started: Server) -> None:
@@ -250,3 +314,14 @@ def _free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
+
+
+def write_notebook(path: Path, cells: Mapping[str, str]) -> None:
+    """A notebook of code cells: id -> source."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source, id=name) for name, source in cells.items()],
+        # Without it, JupyterLab asks which kernel to take.
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, str(path))

@@ -1,0 +1,143 @@
+"""Vocabulary, prediction and fault panel as a learner uses them: in JupyterLab, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Playwright, expect
+
+from tests.browser.jupyterlab import Notebook, Seen, Server, page, server, write_notebook
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+
+CELLS = {
+    "ready": "from helpers.show import Lab\nlab = Lab('idempotent-consumer')\nlab",
+    "vocabulary": "lab.vocabulary()",
+    "predict": "lab.predict('repeat')",
+    "queue": "url = lab.cloud.client('sqs').create_queue(QueueName='q05-jobs')['QueueUrl']",
+    "panel": "lab.faults.panel()",
+    "check": "lab.check('connect')",
+    "view": "lab.view()",
+    "outcome": "lab.outcome()",
+    "error": "lab.require('repeat')",
+}
+ANSWER = "Le même message, livré deux fois. Тот же заказ."
+
+
+def _saved(running: Server) -> set[str]:
+    return {file.read_text(encoding="utf-8") for file in running.home.rglob("vocabulary-*.txt")}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with server(tmp_path_factory.mktemp("served")) as started:
+        yield started
+
+
+@contextlib.contextmanager
+def opened(
+    running: Server, playwright: Playwright, chromium: str, name: str, width: int = 1366, height: int = 900
+) -> Iterator[tuple[Notebook, Seen]]:
+    """A notebook of its own, so a fresh kernel."""
+    write_notebook(running.root / "fr" / f"{name}.ipynb", CELLS)
+    with page(playwright, chromium, width, height) as (tab, seen):
+        notebook = Notebook(tab, running, f"fr/{name}.ipynb")
+        yield notebook, seen
+        notebook.shut_down()
+
+
+@pytest.fixture
+def lesson(
+    running: Server, playwright: Playwright, chromium: str, request: pytest.FixtureRequest
+) -> Iterator[tuple[Notebook, Seen]]:
+    with opened(running, playwright, chromium, request.node.name) as both:
+        both[0].run_cell("ready")
+        yield both
+
+
+def test_a_vocabulary_answer_survives_the_kernel(lesson: tuple[Notebook, Seen], running: Server) -> None:
+    notebook, seen = lesson
+    notebook.run_cell("vocabulary")
+    field = notebook.page.locator(".once-live textarea").first
+    field.press_sequentially(ANSWER)
+    status = notebook.page.locator(".once-live [role=status]").first
+    expect(status).to_contain_text("1")
+    notebook.wait_for(lambda: ANSWER in _saved(running), f"the answer in {running.home}")
+
+    with notebook.page.expect_download() as download:
+        notebook.page.locator(".once-live a[download$='.csv']").click()
+    with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as stream:
+        assert ANSWER in {row[2] for row in csv.reader(stream)}
+
+    notebook.restart()
+    notebook.run_cell("ready")
+    notebook.run_cell("vocabulary")
+    expect(notebook.page.locator(".once-live textarea").first).to_have_value(ANSWER)
+    assert notebook.failed_cells() == []
+    assert seen == Seen()
+
+
+def test_a_prediction_is_answered_by_keyboard_and_kept(lesson: tuple[Notebook, Seen]) -> None:
+    notebook, seen = lesson
+    notebook.run_cell("predict")
+    choice = notebook.page.locator(".once-choice").nth(2)
+    choice.focus()
+    notebook.page.keyboard.press("Enter")
+    said = notebook.page.locator(".once-live [role=status]")
+    expect(said).to_contain_text("✓")
+    words = said.inner_text()
+    notebook.restart()
+    notebook.run_cell("ready")
+    notebook.run_cell("predict")
+    expect(said).to_have_text(words, use_inner_text=True)
+    expect(notebook.page.locator(".once-chosen")).to_have_count(1)
+    assert seen == Seen()
+
+
+def test_a_fault_button_changes_the_panel_and_an_error_is_shown_there(lesson: tuple[Notebook, Seen]) -> None:
+    notebook, seen = lesson
+    for cell in ("queue", "panel"):
+        notebook.run_cell(cell)
+    buttons = notebook.page.locator(".once-live button")
+    armed, done = (notebook.page.locator(".once-live .widget-html").nth(n) for n in (-2, -1))
+    before = armed.inner_text()
+    buttons.nth(2).focus()
+    notebook.page.keyboard.press("Space")
+    expect(armed).to_contain_text("●")
+    expect(done).to_contain_text("✓")
+    buttons.nth(4).click()
+    expect(armed).to_have_text(before, use_inner_text=True)
+    buttons.nth(0).click()  # no job was sent: the callback raises
+    expect(done).to_contain_text("✗")
+    expect(done.locator("details")).to_have_count(1)
+    assert notebook.failed_cells() == []
+    assert seen == Seen()
+
+
+def test_an_error_of_the_lab_is_three_sentences_on_the_page(lesson: tuple[Notebook, Seen]) -> None:
+    notebook, _seen = lesson
+    notebook.run_cell("error")
+    shown = notebook.page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']")
+    expect(shown).to_contain_text("✗")
+    expect(shown).to_contain_text("→")
+    expect(shown).not_to_contain_text("Traceback")
+    assert len(notebook.failed_cells()) == 1
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(360, 740, False), (1366, 900, True), (1920, 1080, False)])
+def test_everything_fits_the_pane(
+    running: Server, playwright: Playwright, chromium: str, width: int, height: int, dark: bool
+) -> None:
+    """Nothing is wider than its output, so a reader never scrolls sideways to read a sentence."""
+    with opened(running, playwright, chromium, f"fits-{width}", width, height) as (notebook, seen):
+        notebook.use_whole_window(dark=dark)
+        for cell in CELLS:
+            notebook.run_cell(cell)
+            notebook.screenshot(f"{'dark' if dark else 'light'}-{width}-{cell}", cell)
+        assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]
+        assert notebook.too_wide(".once-live, .once-live *, .jp-RenderedHTMLCommon > [lang] > *") == []
+        assert seen == Seen()
