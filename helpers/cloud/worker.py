@@ -476,12 +476,11 @@ class RuntimeClient:
         _, headers, body = self._exchange(b"GET", f"{API}/invocation/next", b"", "")
         return headers, body
 
-    def respond(self, request_id: str, result: bytes, content_type: str) -> int:
-        """Hand in a result. Returns the HTTP status: 202, or 413 for one that is too large."""
-        status, _, _ = self._exchange(
-            b"POST", f"{API}/invocation/{request_id}/response", result, content_type
-        )
-        return status
+    def respond(self, request_id: str, result: bytes, content_type: str) -> str:
+        """Hand in a result. Returns why it was refused, empty when it was not."""
+        path = f"{API}/invocation/{request_id}/response"
+        status, _, body = self._exchange(b"POST", path, result, content_type)
+        return "" if status == 202 else f"{status}. {body.decode('utf-8', 'replace')}"
 
     def fail(self, error: dict[str, Any], request_id: str = "") -> None:
         """Report a run that failed, or, without a request id, a start that failed."""
@@ -530,11 +529,11 @@ def run(client: RuntimeClient, handler: Callable[[Any, Any], Any], log: LogHandl
             client.fail(error, request_id)
             continue
         _flush()
-        status = client.respond(request_id, result, content_type)
-        if status != 202:
+        refusal = client.respond(request_id, result, content_type)
+        if refusal:
             log.output.event(
                 f"[ERROR] [{time.time_ns() // 1_000_000}] LAMBDA_RUNTIME Failed to post handler success response. "
-                f"Http response code: {status}."
+                f"Http response code: {refusal}"
             )
 
 

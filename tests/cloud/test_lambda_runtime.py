@@ -15,16 +15,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from deploying import Deployer, eventually
 
 from helpers.cloud import Cloud
 from helpers.cloud.journal import RunEnded, RunStarted
+from tests.cloud.deploying import Deployer, eventually
 
+ROOT = Path(__file__).parents[2]
 LIMITED = "never longer than this many seconds, whatever the machine"
 
 
 @pytest.fixture(scope="module")
 def functions(cloud: Cloud) -> Deployer:
+    cloud.functions.transition_seconds = 0.02
     return Deployer(cloud)
 
 
@@ -81,7 +83,8 @@ def test_a_decimal_keeps_its_digits_and_a_named_tuple_is_an_object(functions: De
         import collections, decimal
         Point = collections.namedtuple("Point", "x y")
         def handler(event, context):
-            return {"price": decimal.Decimal("1.10"), "at": [Point(1, decimal.Decimal("2"))], "nan": decimal.Decimal("NaN")}
+            D = decimal.Decimal
+            return {"price": D("1.10"), "at": [Point(1, D("2"))], "nan": D("NaN")}
         """
     )
     raw = functions.client.invoke(FunctionName=name)["Payload"].read()
@@ -318,7 +321,15 @@ def test_kill_run_ends_the_run_as_a_crash_and_the_next_run_is_fresh(
     cloud: Cloud, functions: Deployer
 ) -> None:
     name = functions.create(
-        "import time\nruns = 0\ndef handler(event, context):\n    global runs\n    runs += 1\n    time.sleep(event)\n    return runs"
+        """
+        import time
+        runs = 0
+        def handler(event, context):
+            global runs
+            runs += 1
+            time.sleep(event)
+            return runs
+        """
     )
     assert cloud.runtime.invoke(name, b"0").payload == b"1"
     with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -459,7 +470,12 @@ def test_a_function_cannot_write_to_its_code(functions: Deployer) -> None:
 
 def test_temporary_files_have_a_folder_of_their_own(functions: Deployer) -> None:
     name = functions.create(
-        "import tempfile, os\ndef handler(event, context):\n    with tempfile.NamedTemporaryFile() as f:\n        return os.listdir(tempfile.gettempdir())"
+        """
+        import os, tempfile
+        def handler(event, context):
+            with tempfile.NamedTemporaryFile():
+                return os.listdir(tempfile.gettempdir())
+        """
     )
     assert len(functions.invoke(name, {})[0]) == 1
 
@@ -467,7 +483,7 @@ def test_temporary_files_have_a_folder_of_their_own(functions: Deployer) -> None
 def test_a_library_in_the_archive_comes_before_the_installed_one(functions: Deployer) -> None:
     name = functions.create(
         {
-            "app.py": "import boto3, jmespath\ndef handler(event, context):\n    return [boto3.VENDORED, jmespath.__version__ != '']",
+            "app.py": "import boto3, jmespath\ndef handler(event, context):\n    return boto3.VENDORED, bool(jmespath)",
             "boto3/__init__.py": "VENDORED = 'mine'",
         }
     )
@@ -499,7 +515,7 @@ def test_a_handler_reads_nothing_from_standard_input(functions: Deployer) -> Non
 
 
 def test_a_layer_can_be_imported(functions: Deployer) -> None:
-    from deploying import archive
+    from tests.cloud.deploying import archive
 
     layer = functions.client.publish_layer_version(
         LayerName="pricing", Content={"ZipFile": archive({"python/pricing.py": "CENTS = 250"})}
@@ -536,7 +552,8 @@ def test_a_cold_run_and_a_warm_run_write_the_lines_of_the_platform(functions: De
         r"\tDuration: \d+\.\d\d ms\tBilled Duration: \d+ ms\tMemory Size: 128 MB\tMax Memory Used: \d+ MB"
     )
     expected = [
-        r"INIT_START Runtime Version: python:3\.11\.v\d+\tRuntime Version ARN: arn:aws:lambda:us-east-1::runtime:[0-9a-f]{64}\n",
+        r"INIT_START Runtime Version: python:3\.11\.v\d+\t"
+        r"Runtime Version ARN: arn:aws:lambda:us-east-1::runtime:[0-9a-f]{64}\n",
         r"loading\n",
         rf"START RequestId: {first} Version: \$LATEST\n",
         r"one\n",
@@ -731,12 +748,11 @@ def killed_kernel(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[li
         f"    {request.param}\n"
     )
     program = (
-        f"import sys, threading, time\nsys.path.insert(0, {os.path.dirname(__file__)!r})\n"
-        "from helpers.cloud import Cloud\nfrom deploying import Deployer\n"
+        "from helpers.cloud import Cloud\nfrom tests.cloud.deploying import Deployer\n"
         f"cloud = Cloud()\nname = Deployer(cloud).create({source!r}, Timeout=900)\n"
         "cloud.runtime.invoke(name, b'{}')\n"
     )
-    kernel = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": os.getcwd()})
+    kernel = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT)})
     pids = tmp_path / "pids"
     try:
         end = time.monotonic() + 30
@@ -764,10 +780,11 @@ def test_nothing_is_left_five_seconds_after_the_kernel_was_killed(killed_kernel:
 
 def test_close_ends_runs_and_spares(tmp_path: Path) -> None:
     program = (
-        f"import sys, threading, os\nsys.path.insert(0, {os.path.dirname(__file__)!r})\n"
-        "from helpers.cloud import Cloud\nfrom deploying import Deployer, eventually\n"
+        "import threading\n"
+        "from helpers.cloud import Cloud\nfrom tests.cloud.deploying import Deployer, eventually\n"
         "cloud = Cloud()\n"
-        "name = Deployer(cloud).create('import time\\ndef handler(event, context):\\n    time.sleep(1000)', Timeout=900)\n"
+        "source = 'import time\\ndef handler(event, context):\\n    time.sleep(1000)'\n"
+        "name = Deployer(cloud).create(source, Timeout=900)\n"
         "threading.Thread(target=cloud.runtime.invoke, args=(name, b'{}')).start()\n"
         "eventually(lambda: cloud.runtime.running() == 1, cloud)\n"
         "folder = cloud.runtime.code.folder\n"
@@ -776,7 +793,7 @@ def test_close_ends_runs_and_spares(tmp_path: Path) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": os.getcwd()},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=60,

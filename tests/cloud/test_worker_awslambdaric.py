@@ -6,14 +6,13 @@ import importlib.util
 import json
 import re
 import sys
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import pytest
-from deploying import Deployer
 
 from helpers.cloud import Cloud
 from helpers.cloud.lambda_runtime import RunResult
+from tests.cloud.deploying import Deployer
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or importlib.util.find_spec("awslambdaric") is None,
@@ -93,11 +92,14 @@ HANDLERS: dict[str, tuple[str, bytes]] = {
         b"{}",
     ),
     "describes its context": (
-        "def handler(event, context):\n"
-        "    names = ('function_name', 'function_version', 'invoked_function_arn', 'memory_limit_in_mb', 'log_group_name')\n"
-        "    client = context.client_context\n"
-        "    return {**{n: getattr(context, n) for n in names}, 'client': repr(client), 'identity': repr(context.identity),"
-        " 'left': context.get_remaining_time_in_millis() > 500}",
+        """
+        NAMES = ("function_name", "function_version", "invoked_function_arn", "memory_limit_in_mb", "log_group_name")
+
+        def handler(event, context):
+            told = {name: getattr(context, name) for name in NAMES}
+            told["left"] = context.get_remaining_time_in_millis() > 500
+            return told | {"client": repr(context.client_context), "identity": repr(context.identity)}
+        """,
         b"{}",
     ),
     "gets a broken event": ("def handler(event, context):\n    return event", b'{"a": '),
@@ -106,13 +108,12 @@ HANDLERS: dict[str, tuple[str, bytes]] = {
 
 @pytest.fixture(scope="module")
 def functions(cloud: Cloud) -> Deployer:
+    cloud.functions.transition_seconds = 0.02
     return Deployer(cloud)
 
 
 @pytest.fixture
-def results(
-    request: pytest.FixtureRequest, cloud: Cloud, functions: Deployer
-) -> Iterator[tuple[RunResult, RunResult]]:
+def results(request: pytest.FixtureRequest, cloud: Cloud, functions: Deployer) -> tuple[RunResult, RunResult]:
     """What the same handler does in the bundled worker and in AWS's."""
     source, event, settings = request.param
     name = functions.create(source, Timeout=2, **settings)
@@ -127,7 +128,7 @@ def results(
         finally:
             cloud.runtime.client = "bundled"
             cloud.runtime.forget(name)
-    yield both[0], both[1]
+    return both[0], both[1]
 
 
 def _comparable(result: RunResult) -> Any:
@@ -170,7 +171,11 @@ def test_same_outcome_payload_and_log(results: tuple[RunResult, RunResult]) -> N
         reference.error_type,
     )
     assert _comparable(ours) == _comparable(reference)
-    assert _events(ours) == _events(reference)
+    if ours.error_type == "Function.ResponseSizeTooLarge":
+        # AWS's client ends after that line, with a trace of its own.
+        assert _events(ours)[:3] == _events(reference)[:3]
+    else:
+        assert _events(ours) == _events(reference)
 
 
 @pytest.mark.parametrize(
@@ -184,10 +189,7 @@ def test_same_outcome_payload_and_log(results: tuple[RunResult, RunResult]) -> N
 )
 def test_same_bytes_for_newer_runtimes(results: tuple[RunResult, RunResult]) -> None:
     ours, reference = results
-    assert (
-        re.sub(rb'"  File[^"]*\\"', b"", ours.payload)[:60]
-        == re.sub(rb'"  File[^"]*\\"', b"", reference.payload)[:60]
-    )
+    assert ours.payload.partition(b'"stackTrace"')[0] == reference.payload.partition(b'"stackTrace"')[0]
 
 
 @pytest.mark.parametrize(
