@@ -11,8 +11,10 @@ from pathlib import Path
 from helpers.course import catalogs
 from helpers.course.build import BuildError, build, build_index, differences, write
 from helpers.course.entries import Entry, lesson_entries
+from helpers.course.execute import ExecutionError
 from helpers.course.gates import check_course, read_rules
 from helpers.course.messages import helper_entries
+from helpers.course.pseudo import unseen_outputs
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Folders, languages, read_course
 
@@ -25,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options, Folders(options.root.resolve())))
     except (SourceError, LookupError) as error:
+        return _fail([str(error)])
+    except ExecutionError as error:
         return _fail([str(error)])
     except BuildError as error:
         return _fail([str(failure) for failure in error.failures])
@@ -60,6 +64,16 @@ def check_gates(options: argparse.Namespace, folders: Folders) -> int:
     return 0
 
 
+def run_pseudo(options: argparse.Namespace, folders: Folders) -> int:
+    """Run the lessons in the pseudo-language, and say which words of the helpers pass through no catalog."""
+    found: list[str] = []
+    for lesson in read_course(folders).lessons:
+        with tempfile.TemporaryDirectory(prefix="once-pseudo-", ignore_cleanup_errors=True) as place:
+            for cell, words in unseen_outputs(folders, lesson, Path(place) / "course"):
+                found.append(f"{lesson.slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language")
+    return _fail(found) if found else 0
+
+
 def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
     """Gates, then notebooks, then either write them or compare them with those in notebooks/."""
     course = read_course(folders)
@@ -72,7 +86,7 @@ def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
     output = options.output or folders.notebooks
     with tempfile.TemporaryDirectory(prefix="once-check-", ignore_cleanup_errors=True) as temporary:
         place = Path(temporary) if options.check else output
-        built = build(folders, course, lessons, spoken, place, run=not options.no_execute)
+        built = build(folders, lessons, spoken, place, not options.no_execute, options.draft)
     if spoken != [SOURCE_LANGUAGE]:
         built |= build_index(folders, course, languages(folders))
     if options.check:
@@ -107,6 +121,9 @@ def _parser() -> argparse.ArgumentParser:
     gates.set_defaults(run=check_gates)
     notebooks = commands.add_parser("build", help="write notebooks/ from lessons/")
     notebooks.set_defaults(run=build_notebooks)
+
+    pseudo = commands.add_parser("pseudo", help="find texts of the helpers that pass through no catalog")
+    pseudo.set_defaults(run=run_pseudo)
 
     for command in (i18n, gates, notebooks):
         command.add_argument("--language", action="append", help="only this one; may be given again")

@@ -40,28 +40,35 @@ class BuildError(Exception):
 
 def build(
     folders: Folders,
-    course: Course,
     lessons: Sequence[Lesson],
     spoken: Sequence[str],
     output: Path,
     run: bool = True,
+    draft: bool = False,
 ) -> dict[Path, bytes]:
     """The notebooks of `lessons` in the languages `spoken`, by their path from `output`.
 
-    They run in `output`/<language>/ (`run=False`: they do not run). Nothing is written: see `write`.
+    They run in `output`/<language>/ (`run=False`: they do not run). A draft may show English. Nothing is
+    written: see `write`.
 
     :raises BuildError: a cell failed, or an output may not be stored.
     """
-    wanted = [(lesson, language) for language in spoken for lesson in lessons]
     built: dict[Path, bytes] = {}
     failures: list[Failure] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        jobs = [
-            pool.submit(build_lesson, folders, lesson, language, output, run) for lesson, language in wanted
+        # Only the kernels run side by side: CPython 3.11 cannot parse in two threads (python/cpython#106905).
+        started = [
+            (lesson, language, notebook, pool.submit(execute, notebook, output / language, language) if run else None)
+            for lesson, language, notebook in _unrun(lessons, spoken)
         ]
-        for (lesson, language), job in zip(wanted, jobs, strict=True):
+        for lesson, language, notebook, job in started:
             try:
-                built[Path(language, lesson.notebook)] = job.result()
+                if job:
+                    job.result()
+                built[Path(language, lesson.notebook)] = finished(folders, lesson, language, notebook, draft)
+            except ExecutionError as error:
+                name = f"{language}/{lesson.notebook}"
+                failures.append(Failure(name, error.cell, str(error), "Run the cell in JupyterLab"))
             except BuildError as error:
                 failures += error.failures
     if failures:
@@ -69,19 +76,22 @@ def build(
     return built
 
 
-def build_lesson(folders: Folders, lesson: Lesson, language: str, output: Path, run: bool = True) -> bytes:
-    """One notebook. :raises BuildError: see `build`."""
-    notebook = lesson_notebook(read_lesson(lesson.folder), lookup(catalogs.read(lesson.catalog(language))))
-    if run:
-        try:
-            execute(notebook, output / language, language)
-        except ExecutionError as error:
-            name = f"{language}/{lesson.notebook}"
-            raise BuildError([Failure(name, error.cell, str(error), "Run the cell in JupyterLab")]) from error
+def finished(folders: Folders, lesson: Lesson, language: str, notebook: NotebookNode, draft: bool = False) -> bytes:
+    """The bytes of a notebook that has run. :raises BuildError: an output may not be stored."""
     clean(notebook)
-    if failures := list(_unfit(notebook, folders, lesson, language)):
+    if failures := list(_unfit(notebook, folders, lesson, language, draft)):
         raise BuildError(failures)
     return to_bytes(notebook)
+
+
+def _unrun(lessons: Sequence[Lesson], spoken: Sequence[str]) -> list[tuple[Lesson, str, NotebookNode]]:
+    found: list[tuple[Lesson, str, NotebookNode]] = []
+    for lesson in lessons:
+        source = read_lesson(lesson.folder)
+        for language in spoken:
+            translate = lookup(catalogs.read(lesson.catalog(language)))
+            found.append((lesson, language, lesson_notebook(source, translate)))
+    return found
 
 
 def build_index(folders: Folders, course: Course, spoken: Sequence[str]) -> dict[Path, bytes]:
@@ -128,12 +138,13 @@ def differences(built: dict[Path, bytes], output: Path, complete: bool) -> Itera
                 yield f"notebooks/{name.as_posix()}: no lesson has this notebook; remove it"
 
 
-def _unfit(notebook: NotebookNode, folders: Folders, lesson: Lesson, language: str) -> Iterator[Failure]:
+def _unfit(notebook: NotebookNode, folders: Folders, lesson: Lesson, language: str, draft: bool) -> Iterator[Failure]:
     allowed = read_rules(folders).exceptions.output_sentences
     english = list(_translated_sentences(folders, lesson, language))
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            for what, advice in unfit(cell, language, english, allowed):
+            # The same text is in text/plain and in text/html: said once.
+            for what, advice in dict.fromkeys(unfit(cell, "en" if draft else language, english, allowed)):
                 yield Failure(f"{language}/{lesson.notebook}", cell.id, what, advice)
 
 

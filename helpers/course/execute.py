@@ -28,8 +28,10 @@ class ExecutionError(Exception):
         self.cell = cell
 
 
-def execute(notebook: NotebookNode, folder: Path, language: str) -> None:
+def execute(notebook: NotebookNode, folder: Path, language: str, root: Path = HERE.root) -> None:
     """Run all cells in `folder` and put the outputs into `notebook`. Answers go to a folder that is removed.
+
+    The kernel imports the helpers of the checkout `root`.
 
     :raises ExecutionError: an error without the tag raises-exception, an endless cell, a dead kernel.
     """
@@ -46,7 +48,7 @@ def execute(notebook: NotebookNode, folder: Path, language: str) -> None:
             resources={"metadata": {"path": str(folder)}},
         )
         try:
-            client.execute(env=environment(os.environ, home, language))
+            client.execute(env=environment(os.environ, home, language, root))
         except CellExecutionError as error:
             raise ExecutionError(_failed(notebook), str(error)) from error
         except CellTimeoutError as error:
@@ -55,10 +57,10 @@ def execute(notebook: NotebookNode, folder: Path, language: str) -> None:
             raise ExecutionError(_running(notebook), "the kernel died") from error
 
 
-def environment(environ: Mapping[str, str], home: str, language: str) -> dict[str, str]:
+def environment(environ: Mapping[str, str], home: str, language: str, root: Path = HERE.root) -> dict[str, str]:
     """The environment of the kernel: this one without what is foreign to a lesson, plus our own helpers."""
     kept = {name: value for name, value in environ.items() if not name.upper().startswith(_FOREIGN)}
-    path = os.pathsep.join(filter(None, [str(HERE.root), environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [str(root), environ.get("PYTHONPATH", "")]))
     return {
         **kept,
         "ONCE_HOME": home,

@@ -22,9 +22,7 @@ def lost(entry: Entry, translation: str, only_one: bool = False) -> Iterator[Fin
     yield from _compared("HTML tag", english.tags, ours.tags)
     if not entry.plural:
         yield from _compared("number", english.numbers, ours.numbers)
-    optional = (
-        set(english.placeholders) - set(inline_of(entry.kind, entry.text).placeholders) if only_one else set()
-    )
+    optional = set(english.placeholders) - set(inline_of(entry.kind, entry.text).placeholders) if only_one else set()
     needed = set(english.placeholders) - optional | (optional & set(ours.placeholders))
     yield from _compared("placeholder", needed, set(ours.placeholders))
     if english.strong != ours.strong:

@@ -58,8 +58,10 @@ def check_course(folders: Folders, only: Sequence[str] | None = None) -> list[Fa
     found: list[Failure] = []
     if not spoken:
         found.append(Failure("lessons", "", "no lesson has a catalog", "Add lessons/<lesson>/<language>.po"))
+    sources: list[LessonSource] = []
     for lesson in course.lessons:
         source = read_lesson(lesson.folder)
+        sources.append(source)
         entries = lesson_entries(lesson, source)
         found.extend(check_source(source, folders, rules))
         for language in chosen:
@@ -71,6 +73,7 @@ def check_course(folders: Folders, only: Sequence[str] | None = None) -> list[Fa
         found.extend(check_catalog(path, helper_entries(folders), folders, rules))
         found.extend(check_quotes(language, course.lessons, folders, rules))
     found.extend(_unused_excuses(folders, rules))
+    found.extend(_unused_sentences(sources, rules))
     return found
 
 
@@ -89,9 +92,7 @@ def check_source(source: LessonSource, folders: Folders, rules: Rules) -> Iterat
                     advice = "Use a comment or a text of the helpers, or list it in exceptions.toml, [code]"
                     yield Failure(file, cell.id, f"the sentence “{sentence}” is in the code", advice)
     for name, words in unseen(source):
-        yield Failure(
-            file, name, f"“{words}” reaches no catalog", "Write it as plain Markdown or as a comment"
-        )
+        yield Failure(file, name, f"“{words}” reaches no catalog", "Write it as plain Markdown or as a comment")
 
 
 def check_catalog(path: Path, entries: Sequence[Entry], folders: Folders, rules: Rules) -> Iterator[Failure]:
@@ -168,9 +169,7 @@ def check_cells(source: LessonSource, path: Path, folders: Folders) -> Iterator[
                     yield Failure(file, english.id, "other code than in English", "Correct the comments")
 
 
-def check_quotes(
-    language: str, lessons: Sequence[Lesson], folders: Folders, rules: Rules
-) -> Iterator[Failure]:
+def check_quotes(language: str, lessons: Sequence[Lesson], folders: Folders, rules: Rules) -> Iterator[Failure]:
     """One kind of quotation marks in all catalogs of a language."""
     first: dict[str, str] = {}
     for path in [lesson.catalog(language) for lesson in lessons] + [folders.locale / f"{language}.po"]:
@@ -218,6 +217,14 @@ def _unused_excuses(folders: Folders, rules: Rules) -> Iterator[Failure]:
         used = {term.english for term in terms_in(inline_of("text", text or "").plain, list(rules.glossary))}
         if excuse.term not in used:
             what = f"the exception for “{excuse.term}” in {excuse.file} [{excuse.entry}] excuses nothing"
+            yield Failure("lessons/exceptions.toml", "", what, "Remove it")
+
+
+def _unused_sentences(sources: Sequence[LessonSource], rules: Rules) -> Iterator[Failure]:
+    code = "\n".join(cell.source for source in sources for cell in source.cells if cell.kind == "code")
+    for sentence in rules.exceptions.code_sentences:
+        if sentence not in code:
+            what = f"the sentence “{sentence}” under [code] is in no lesson"
             yield Failure("lessons/exceptions.toml", "", what, "Remove it")
 
 

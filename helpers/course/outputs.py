@@ -12,6 +12,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from helpers.course.fidelity import Finding
+from helpers.course.inline import OBJECT
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -129,8 +130,7 @@ def _changing(text: str) -> Iterator[Finding]:
 
 
 def _untranslated(text: str, english: Sequence[str], allowed: Sequence[str]) -> Iterator[Finding]:
-    shown = unescape(re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", "\n", text, flags=re.DOTALL))
-    for line in shown.split("\n"):
+    for line in words_shown(text).split("\n"):
         for sentence in english:
             if sentence in line:
                 yield (f"English: {_short(sentence)}", "Let it pass through the catalog")
@@ -140,6 +140,14 @@ def _untranslated(text: str, english: Sequence[str], allowed: Sequence[str]) -> 
         if len({word.lower() for word in _ENGLISH.findall(rest)}) >= 2:
             advice = "Let it pass through the catalog, or allow it in exceptions.toml, [outputs]"
             yield (f"English: {_short(line)}", advice)
+
+
+def words_shown(text: str) -> str:
+    """What a reader sees of HTML or plain text, without code; each element on a line of its own."""
+    text = re.sub(r"<(style|script|code|kbd)\b.*?</\1>", " ", text, flags=re.DOTALL)
+    text = re.sub(r"</?(?:b|i|em|strong|span|small)\b[^>]*>", "", text)
+    text = unescape(re.sub(r"<[^>]*>", "\n", text))
+    return re.sub(r"`[^`\n]*`", OBJECT, text)
 
 
 def _short(text: str) -> str:

@@ -83,7 +83,5 @@ def _written(piece: Piece, text: str) -> str:
 def _comment(piece: Piece, text: str) -> str:
     if not piece.width:  # beside code: it has one line
         return f"# {' '.join(text.split())}"
-    lines = textwrap.wrap(
-        text, piece.width - len(piece.lead) - 2, break_long_words=False, break_on_hyphens=False
-    )
+    lines = textwrap.wrap(text, piece.width - len(piece.lead) - 2, break_long_words=False, break_on_hyphens=False)
     return f"\n{piece.lead}".join(f"# {line}" for line in lines)

@@ -1,19 +1,39 @@
-"""The pseudo-language: every text in ⟦brackets⟧. What a notebook shows outside of them, no translator saw."""
+"""The pseudo-language: every text in ⟦brackets⟧. What a notebook shows outside of them, no translator saw.
+
+`unseen` looks at the cells of a lesson; `unseen_outputs` runs the lesson in the pseudo-language and looks at what the
+helpers show.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
+from pathlib import Path
 
+from nbformat import NotebookNode
+
+from helpers.course import catalogs
 from helpers.course.blocks import markdown
 from helpers.course.comments import code_pieces, comment_pieces
-from helpers.course.entries import translated
+from helpers.course.entries import Entry, lesson_entries, translated
+from helpers.course.exceptions import Exceptions, read_exceptions
+from helpers.course.execute import execute
 from helpers.course.inline import inline
+from helpers.course.messages import helper_entries
+from helpers.course.notebook import lesson_notebook
+from helpers.course.outputs import words_shown
 from helpers.course.pieces import WORD
-from helpers.course.source import Cell, LessonSource
+from helpers.course.source import Cell, LessonSource, read_lesson
+from helpers.course.syllabus import Folders, Lesson, read_course
 
-_MARKED = re.compile(r"⟦[^⟧]*⟧")
+# babel must know it, for its plurals and numbers, and the course must not have it: Esperanto.
+LANGUAGE = "eo"
+
+_MARKED = re.compile(r"⟦[^⟦⟧]*⟧")
+_READ_ALOUD = re.compile(r"""\b(?:aria-label|title|alt|placeholder)=(["'])(.*?)\1""", re.DOTALL)
 _COMMENTED = {"python": "python", "py": "python", "ipython3": "python", "bash": "shell", "sh": "shell"}
 
 
@@ -32,23 +52,76 @@ def unseen(source: LessonSource) -> Iterator[tuple[str, str]]:
 def unseen_in(cell: Cell) -> Iterator[str]:
     """The words of a cell in the pseudo-language that are not in brackets."""
     if cell.kind == "code":
-        yield from (piece.text for piece in code_pieces(_unmarked(cell).source) if WORD.search(piece.text))
+        unmarked = replace(cell, source=_without_marked(cell.source))
+        yield from (piece.text for piece in code_pieces(unmarked.source) if WORD.search(piece.text))
         return
     for token in markdown().parse(cell.source):
+        rest = _without_marked(token.content)
+        info = token.info.strip()
         if token.type == "inline":
-            rest = inline(_MARKED.sub("", token.content)).plain
+            rest = inline(rest).plain
         elif token.type == "html_block":
-            rest = re.sub(r"<[^>]*>", "", _MARKED.sub("", token.content))
-        elif token.type == "fence" and token.info.strip() in _COMMENTED:
-            found = comment_pieces(_MARKED.sub("", token.content), _COMMENTED[token.info.strip()])
-            rest = " ".join(piece.text for piece in found)
-        elif token.type == "fence" and token.info.strip() in ("", "text", "mermaid"):
-            rest = _MARKED.sub("", token.content)
-        else:
+            rest = re.sub(r"<[^>]*>", "", rest)
+        elif token.type == "fence" and info in _COMMENTED:
+            rest = " ".join(piece.text for piece in comment_pieces(rest, _COMMENTED[info]))
+        elif token.type != "fence" or info not in ("", "text", "mermaid"):
             continue
         if WORD.search(rest):
             yield " ".join(rest.split())
 
 
-def _unmarked(cell: Cell) -> Cell:
-    return replace(cell, source=_MARKED.sub("", cell.source))
+def unseen_outputs(folders: Folders, lesson: Lesson, place: Path) -> Iterator[tuple[str, str]]:
+    """(cell id, words) for each text in the outputs of a lesson that did not pass through a catalog.
+
+    The lesson runs in the empty folder `place`, with a copy of the helpers. Only outputs with text/html are looked
+    at: those are made by the helpers for people. What is in `<code>` is a name or an answer of a service.
+
+    :raises ExecutionError: a cell fails.
+    """
+    copy = pseudo_course(folders, place)
+    notebook = lesson_notebook(read_lesson(lesson.folder), in_brackets)
+    execute(notebook, copy.notebooks / LANGUAGE, LANGUAGE, copy.root)
+    exceptions = read_exceptions(folders.lessons / "exceptions.toml")
+    for cell in notebook.cells:
+        for words in dict.fromkeys(unseen_in_outputs(cell, exceptions)):
+            yield cell.id, words
+
+
+def unseen_in_outputs(cell: NotebookNode, exceptions: Exceptions) -> Iterator[str]:
+    """The words that the outputs of a cell show, or read aloud, outside of brackets."""
+    for output in cell.get("outputs", []):
+        html = _without_marked(output.get("data", {}).get("text/html", ""))
+        spoken = [unescape(found[2]) for found in _READ_ALOUD.finditer(html)]
+        for line in [*words_shown(html).split("\n"), *spoken]:
+            if WORD.search(line) and not exceptions.may_stay(line, LANGUAGE):
+                yield " ".join(line.split())
+
+
+def pseudo_course(folders: Folders, place: Path) -> Folders:
+    """A copy of the course in `place` whose only language is the pseudo-language."""
+    copy = Folders(place)
+    unwanted = shutil.ignore_patterns("*.po", "__pycache__", "*.ipynb")
+    shutil.copytree(folders.helpers, copy.helpers, ignore=unwanted)
+    shutil.copytree(folders.lessons, copy.lessons, ignore=unwanted)
+    for lesson in read_course(copy).lessons:
+        _write(lesson.catalog(LANGUAGE), lesson_entries(lesson))
+    _write(copy.locale / f"{LANGUAGE}.po", helper_entries(copy))
+    return copy
+
+
+def _write(path: Path, entries: list[Entry]) -> None:
+    catalog = catalogs.read(path)
+    catalogs.update(catalog, entries)
+    for message in catalog:
+        if isinstance(message.id, (list, tuple)):
+            message.string = tuple(f"⟦{text}⟧" for text in message.id)
+        elif message.id:
+            message.string = f"⟦{message.id}⟧"
+    catalogs.write(path, catalog)
+
+
+def _without_marked(text: str) -> str:
+    """`text` without what is in brackets, also where a translated text holds another one."""
+    while (rest := _MARKED.sub("", text)) != text:
+        text = rest
+    return text

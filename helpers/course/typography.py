@@ -63,8 +63,7 @@ def read_typography(path: Path) -> Typography:
 
 def _rules(table: dict[str, Any]) -> Rules:
     forbidden = tuple(
-        Forbidden(re.compile(entry["pattern"], re.IGNORECASE), entry["instead"])
-        for entry in table.pop("forbidden", [])
+        Forbidden(re.compile(entry["pattern"], re.IGNORECASE), entry["instead"]) for entry in table.pop("forbidden", [])
     )
     lists = {name: tuple(table.pop(name, [])) for name in ("quotes", "nested_quotes", "paired")}
     return Rules(**lists, forbidden=forbidden, **table)

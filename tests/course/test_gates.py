@@ -108,6 +108,15 @@ def test_a_sentence_in_code_fails(folders: Folders, lesson: Lesson, replace_in) 
     assert "[parameters]: the sentence “This is the quantity” is in the code" in said(folders)
 
 
+def test_a_sentence_in_code_may_be_allowed_and_must_be_needed(folders: Folders, lesson: Lesson, replace_in) -> None:
+    path = folders.lessons / "exceptions.toml"
+    with path.open("a", encoding="utf-8", newline="\n") as stream:
+        stream.write('\n[code]\nsentences = ["This is the quantity"]\n')
+    assert "the sentence “This is the quantity” under [code] is in no lesson" in said(folders)
+    replace_in(lesson.folder / "lesson.md", "quantity = 2", 'quantity = 2\nprint("This is the quantity")')
+    assert said(folders) == ""
+
+
 def test_code_that_is_not_valid_fails(folders: Folders, lesson: Lesson, replace_in) -> None:
     replace_in(lesson.folder / "lesson.md", "quantity = 2", "quantity = = 2")
     assert "[parameters]: the code is not valid" in said(folders)

@@ -116,4 +116,6 @@ def test_an_english_sentence_is_not_shown_unless_allowed() -> None:
     sentence = "There was the end of it"
     assert "English" in found(shown(html=f"<p>{sentence}</p>"))
     assert found(stream(sentence), allowed=[sentence]) == ""
+    assert found(stream(f"Erreur : `{sentence}`"), shown(html=f"<p>Erreur : <code>{sentence}</code></p>")) == ""
+    assert "English" in found(shown(html="<p>There <b>was</b> the end</p>"))
     assert found(stream("status of q05-jobs"), shown(html="<style>the of is was</style><p>oui</p>")) == ""
