@@ -8,8 +8,12 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+from IPython.display import display
+
 from helpers.lab.errors import LabError
 from helpers.lab.language import _
+from helpers.show.bundle import bundle
+from helpers.show.note import ShownNote
 
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
@@ -51,3 +55,19 @@ def install(shell: Any) -> None:
         return shown
 
     shell.set_custom_exc((LabError,), show)
+    shell.events.register("post_run_cell", explain_unknown_name)
+
+
+def explain_unknown_name(result: Any) -> None:
+    """Below the traceback of a NameError: which cells make the name. The error itself stays as Python says it."""
+    error = result.error_in_exec
+    if isinstance(error, NameError) and error.name:
+        advice = ShownNote(
+            "→",
+            "open",
+            [
+                _("`{name}` is not known yet: a cell that makes it was not run.").format(name=error.name),
+                _("Run the cells from the top, or the cells of this step in their order."),
+            ],
+        )
+        display(bundle(advice), raw=True)

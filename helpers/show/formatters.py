@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from IPython.display import display
+
 from helpers.lab.checks import CheckReport
 from helpers.lab.experiments import BatchResult, ExperimentResult
 from helpers.lab.faults import FaultNotice
@@ -29,17 +31,30 @@ SHOWN: dict[type, Callable[[Any], Shown]] = {
 
 
 def bundle_of(value: Any) -> dict[str, Any]:
-    """The MIME bundle of one of the types above. An outcome is JSON too, for programs that read it."""
-    data = bundle(SHOWN[type(value)](value))
-    if isinstance(value, Outcome):
-        data["application/json"] = json.loads(json.dumps(value.as_dict()))
-    return data
+    """The MIME bundle of one of the types above."""
+    return bundle(SHOWN[type(value)](value))
+
+
+def show_outcome(outcome: Outcome) -> None:
+    """Two outputs: tables for people, and JSON, folded, for programs that read the notebook.
+
+    In one bundle JupyterLab would draw only the JSON, whose names are not in the reader's language.
+    """
+    plain = json.loads(json.dumps(outcome.as_dict()))
+    text = json.dumps(plain, ensure_ascii=False)
+    display(bundle_of(outcome), raw=True)
+    display(
+        {"application/json": plain, "text/plain": text},
+        raw=True,
+        metadata={"application/json": {"expanded": False}},
+    )
 
 
 def install(shell: Any) -> None:
     """Formatters, errors and `%%writefile` for an IPython shell. May be called again."""
-    formatter = shell.display_formatter.mimebundle_formatter
+    formatter = shell.display_formatter
     for kind in SHOWN:
-        formatter.for_type(kind, bundle_of)
+        formatter.mimebundle_formatter.for_type(kind, bundle_of)
+    formatter.ipython_display_formatter.for_type(Outcome, show_outcome)
     errors.install(shell)
     writefile.install(shell)

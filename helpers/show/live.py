@@ -19,6 +19,8 @@ _STYLE = """<style>
 .once-live .once-row {
   border-top: 1px solid var(--jp-border-color1, #bdbdbd); padding: .4em 0; gap: .3em 1em; overflow: visible}
 .once-live .once-row > * {margin: 0; min-width: 0}
+.once-live {container-type: inline-size}
+@container (max-width: 36em) {.once-live .once-head {display: none}}
 .once-live .jupyter-button {
   white-space: normal; overflow: visible; height: auto; min-height: 2.2em; line-height: 1.35; font-size: 1em;
   margin: .15em 0; padding: .35em .8em; border: 1px solid var(--jp-border-color1, #bdbdbd)}
@@ -46,8 +48,11 @@ def words(html: str, *, style: bool = False) -> ipywidgets.HTML:
     return ipywidgets.HTML((_STYLE if style else "") + page([html]))
 
 
-def row(cells: Sequence[str | ipywidgets.Widget], flexes: Sequence[str]) -> ipywidgets.Widget:
-    """Cells side by side, one below the other where the pane is too narrow. `flexes`: CSS, one per cell."""
+def row(cells: Sequence[str | ipywidgets.Widget], flexes: Sequence[str], *, head: bool = False) -> ipywidgets.Widget:
+    """Cells side by side, one below the other where the pane is too narrow. `flexes`: CSS, one per cell.
+
+    A `head` names the columns; where the cells stand one below the other, there are none.
+    """
     children = []
     for cell, flex in zip(cells, flexes, strict=True):
         child = words(cell) if isinstance(cell, str) else cell
@@ -55,4 +60,6 @@ def row(cells: Sequence[str | ipywidgets.Widget], flexes: Sequence[str]) -> ipyw
         children.append(child)
     line = ipywidgets.HBox(children, layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start"))
     line.add_class("once-row")
+    if head:
+        line.add_class("once-head")
     return line

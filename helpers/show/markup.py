@@ -99,7 +99,8 @@ class Table:
             f'color:inherit">{escape(self.caption)}</caption>'
         )
         if not self.rows and self.empty:
-            return heading(self.caption) + paragraph(plain(self.empty))
+            said = heading(self.caption) + paragraph(plain(self.empty))
+            return f'<div style="margin:.8em 0">{said}</div>'
         head = "".join(self._html_cell("col", n, plain(name)) for n, name in enumerate(self.headers))
         body = "".join(
             "<tr>"
@@ -109,7 +110,7 @@ class Table:
         )
         return (
             f'<div role="region" tabindex="0" aria-label="{escape(self.caption)}" '
-            'style="overflow-x:auto;margin:.6em 0">'
+            'style="overflow-x:auto;margin:.8em 0">'
             '<table style="border-collapse:collapse;margin:0;table-layout:auto;width:auto;font-size:1em;'
             f'color:inherit">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
         )

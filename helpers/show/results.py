@@ -7,7 +7,8 @@ from helpers.lab.faults import FaultNotice
 from helpers.lab.lab import Outcome
 from helpers.lab.language import _
 from helpers.lab.rest import Rest
-from helpers.show.markup import Cell, Table, box, code, page, paragraph, plain, prose, sign
+from helpers.show.markup import Cell, Table, code, page, plain
+from helpers.show.note import ShownNote
 
 
 class ShownTables:
@@ -21,22 +22,6 @@ class ShownTables:
 
     def html(self) -> str:
         return page(table.html() for table in self._tables)
-
-
-class ShownNote:
-    """Sentences in a box."""
-
-    def __init__(self, mark: str, tone: str, sentences: list[str]) -> None:
-        self._mark, self._tone, self._sentences = mark, tone, sentences
-
-    def text(self) -> str:
-        first, *more = (sentence.replace("`", "") for sentence in self._sentences)
-        return "\n".join([f"{self._mark} {first}", *(f"  {sentence}" for sentence in more)])
-
-    def html(self) -> str:
-        first, *more = self._sentences
-        body = sign(self._mark) + prose(first).html + "".join(paragraph(prose(one)) for one in more)
-        return page([box(self._tone, body)])
 
 
 def experiment(result: ExperimentResult) -> ShownTables:

@@ -155,7 +155,8 @@ class _LiveTable:
         self._status = ipywidgets.HTML()
         self._downloads = ipywidgets.HTML()
         self._fields: dict[str, ipywidgets.Textarea] = {}
-        rows = [row([_bold(_("Word")), _bold(_("Meaning")), _bold(_("Example"))], _COLUMNS)]
+        self._marks: dict[str, ipywidgets.HTML] = {}
+        rows = [row([_bold(_("Word")), _bold(_("Meaning")), _bold(_("Example"))], _COLUMNS, head=True)]
         for entry in entries:
             example = prose(entry.example).html if entry.example else self._field(entry)
             rows.append(row([_bold(entry.word), prose(entry.meaning).html, example], _COLUMNS))
@@ -169,11 +170,13 @@ class _LiveTable:
             for name, text in self._vocabulary.examples.items():
                 if name not in self._unsaved:
                     self._fields[name].value = text
+                    self._mark(name)
         finally:
             self._loading = False
         self._say()
 
     def _field(self, entry: VocabularyRow) -> ipywidgets.Widget:
+        name = entry.id
         field = ipywidgets.Textarea(
             placeholder=_("Write your own example here"),
             # Without a description, the tooltip is the field's name for a screen reader.
@@ -182,44 +185,56 @@ class _LiveTable:
             continuous_update=True,
             layout=ipywidgets.Layout(width="100%", height="auto", margin="0"),
         )
-        self._fields[entry.id] = field
-        name = entry.id
+        self._fields[name] = field
+        self._marks[name] = ipywidgets.HTML()
 
-        @shown_errors(self._show_error)
+        @shown_errors(lambda html: self._show_error(name, html))
         def save(change: Mapping[str, Any]) -> None:
             if self._loading:
                 return
             self._unsaved.add(name)
-            for waiting in sorted(self._unsaved):
+            for waiting in [name, *sorted(self._unsaved - {name})]:
                 self._answers.write(_file(waiting), self._fields[waiting].value)
                 self._unsaved.discard(waiting)
+                self._mark(waiting)
             self._say()
 
         field.observe(save, names="value")
-        if not entry.model:
-            return field
-        model = words(folded(_("A good answer, to compare with yours"), prose(entry.model)))
-        return ipywidgets.VBox([field, model])
+        parts: list[ipywidgets.Widget] = [field, self._marks[name]]
+        if entry.model:
+            parts.append(words(folded(_("A good answer, to compare with yours"), prose(entry.model))))
+        return ipywidgets.VBox(parts)
+
+    def _mark(self, name: str) -> None:
+        """Say beside a field whether it is saved."""
+        if name in self._unsaved:
+            said = f"{sign('✗')}<strong>{plain(_('Not saved.')).html}</strong>"
+        elif self._fields[name].value.strip():
+            said = sign("✓") + plain(_("Saved.")).html
+        else:
+            said = ""
+        self._marks[name].value = page([f'<div role="status" aria-live="polite">{said}</div>'] if said else [])
 
     def _say(self) -> None:
-        """What is saved, in words."""
+        """What is filled in, in words, and where it is kept when that is not the usual place."""
         total = len(self._fields)
         filled = sum(bool(field.value.strip()) for field in self._fields.values())
         sentence = ngettext(
-            "Saved. {filled} of {total} example is filled in.",
-            "Saved. {filled} of {total} examples are filled in.",
+            "{filled} of {total} example is filled in. It is saved as you type.",
+            "{filled} of {total} examples are filled in. They are saved as you type.",
             total,
         ).format(filled=filled, total=total)
         body = sign("✓") + plain(sentence).html
         notice = self._answers.notice
         if notice:
             body += paragraph(plain(f"{_('Please note')}: {notice}"))
-        self._status.value = page([box("open" if notice else "good", body, live=True)])
+        self._status.value = page([box("open" if notice else "good", body)])
         self._downloads.value = self._links()
 
-    def _show_error(self, html: str) -> None:
-        said = plain(_("Not saved.")).html
-        self._status.value = page([box("bad", f"{sign('✗')}<strong>{said}</strong>", live=True)]) + html
+    def _show_error(self, name: str, html: str) -> None:
+        self._mark(name)
+        self._marks[name].value += html
+        self._status.value = html
 
     def _links(self) -> str:
         sheet, paper = self._vocabulary.csv().encode("utf-8-sig"), self._vocabulary.printable().encode()

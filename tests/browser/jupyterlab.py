@@ -274,6 +274,12 @@ class Notebook:
         """What sticks out of its output on the right (a table may: it scrolls in a frame of its own)."""
         return list(self.page.evaluate(_TOO_WIDE, selector))
 
+    def picture(self, name: str) -> None:
+        """Keep a picture of the page in the folder that ONCE_SCREENSHOTS names, if it names one."""
+        if folder := os.environ.get("ONCE_SCREENSHOTS"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
     def screenshot(self, name: str, cell: str) -> None:
         """Keep a picture of one cell in the folder that ONCE_SCREENSHOTS names, if it names one."""
         if folder := os.environ.get("ONCE_SCREENSHOTS"):

@@ -14,6 +14,7 @@ from helpers.lab.faults import FaultNotice
 from helpers.lab.lab import Outcome
 from helpers.lab.rest import Rest
 from helpers.lab.view import DecisionView, MessageView, QueueView, RunView, View
+from helpers.show import formatters
 from helpers.show.formatters import SHOWN, bundle_of
 from tests.show.shown import Outline
 
@@ -111,10 +112,14 @@ def test_a_report_that_is_all_right() -> None:
     assert "Everything is right." in bundle_of(report)["text/plain"]
 
 
-def test_an_outcome_is_json_beside_its_tables() -> None:
-    data = bundle_of(OUTCOME)
+def test_an_outcome_is_tables_for_people_and_json_for_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr(formatters, "display", lambda data, **_options: shown.append(data))
+    formatters.show_outcome(OUTCOME)
+    tables, data = shown
+    assert "What happened" in tables["text/plain"]
+    assert set(tables) == {"text/plain", "text/html"}
     assert data["application/json"] == json.loads(json.dumps(dict(OUTCOME)))
-    assert "What happened" in data["text/plain"]
 
 
 def test_decisions_and_runs_are_told_apart_without_colour() -> None:

@@ -53,6 +53,18 @@ def test_other_errors_keep_their_traceback(shell: InteractiveShell, capsys: pyte
     assert "Traceback" in capsys.readouterr().out
 
 
+def test_an_unknown_name_gets_advice_below_its_traceback(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    formatters.install(shell)
+    shell.run_cell("print(queue_url)")
+    printed = capsys.readouterr().out
+    assert "NameError" in printed
+    assert printed.count("queue_url is not known yet") == 1
+    shell.run_cell("1 / 0")
+    assert "is not known" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("quote", ["", '"', "'"])
 def test_writefile_writes_the_cell_as_it_is(
     shell: InteractiveShell, tmp_path: Path, capsys: pytest.CaptureFixture[str], quote: str
