@@ -96,6 +96,31 @@ REPLACED: tuple[tuple[Any, str, Any], ...] = (
 """What is replaced: where, under which name, by what."""
 
 
+_KEEPS = "helpers/cloud/sqs_queue.py keeps the same bookkeeping for what it receives, deletes and redrives."
+_SAME = "helpers/cloud/fast_queue.py answers the same without looking at all messages."
+
+PLACES: tuple[tuple[str, str, str, str], ...] = (
+    ("moto.sqs.utils", "generate_receipt_handle", "0144b7ded26229be", _SAME),
+    ("moto.sqs.models", "Queue.delete_message", "d4164cbe3236ac98", _SAME),
+    ("moto.sqs.models", "Queue.messages.fget", "dde5f905d6c839fd", _SAME),
+    ("moto.sqs.models", "Queue.approximate_number_of_messages.fget", "f7af3a40a7d3df4f", _SAME),
+    ("moto.sqs.models", "Queue.approximate_number_of_messages_delayed.fget", "3d62d803c87c2503", _SAME),
+    ("moto.sqs.models", "Queue.approximate_number_of_messages_not_visible.fget", "49bc338b873fd810", _SAME),
+    ("moto.sqs.models", "Queue.add_message", "234542ab69baf60c", "It must deliver to mappings that moto knows only."),
+    ("moto.sqs.models", "Message.mark_received", "b9762a9ac38245d5", _KEEPS),
+    ("moto.sqs.models", "SQSBackend.receive_message", "6f1452a688e67933", _KEEPS),
+)
+"""Module, name, digest and reason of each place that is replaced or relied on, as `patches.Place` takes them."""
+
+
+def verify() -> None:
+    """Raise `patches.PatchMoved` when moto moved a place. Call it before `install`."""
+    from .patches import Place
+
+    for place in PLACES:
+        Place(*place).verify()
+
+
 def install() -> Callable[[], None]:
     """Replace moto's functions. Returns a function that puts them back."""
     before = [(place, name, vars(place)[name]) for place, name, _ in REPLACED]

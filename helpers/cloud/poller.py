@@ -344,6 +344,8 @@ class Poller:
             failed, reason = verdict(result, REPORT in settings.response_types, batch.entries)
         except Exception as nothing_ran:
             # The function was throttled or deleted, or the account is closing: the messages come again.
+            if self._closed:
+                return None
             failed, reason = set(batch.entries), _NOT_RUN.get(type(nothing_ran).__name__, "not run")
         following = None
         with self._boundary.lock:

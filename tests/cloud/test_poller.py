@@ -430,7 +430,11 @@ def test_one_fifo_group_is_handled_by_one_run_at_a_time(stage: Stage, tmp_path: 
 
 
 @pytest.mark.parametrize("limit", [None, 2])
-def test_batches_run_at_once_up_to_the_limit(stage: Stage, tmp_path: Path, limit: int | None) -> None:
+def test_batches_run_at_once_up_to_the_limit(
+    stage: Stage, tmp_path: Path, limit: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without hesitation all that may start is taken in one go, so that one look shows whether it was too much.
+    monkeypatch.setattr("helpers.cloud.poller._PATIENCE", 0.0)
     url = stage.queue(f"concurrent-{limit}")
     scaling = {"ScalingConfig": {"MaximumConcurrency": limit}} if limit else {}
     stage.send(url, *({"do": "wait", "file": str(tmp_path / "go"), "n": n} for n in range(7)))
@@ -573,3 +577,22 @@ def test_the_handle_of_a_run_that_lasted_too_long_still_deletes_on_a_standard_qu
     assert counts(stage.runs(url)) == ["1", "2"]
     assert stage.count(url) == stage.count(url, "NotVisible") == 0
     assert len(stage.events(MessageAcknowledged, url)) == 1
+
+
+def test_slow_runs_get_company_after_a_moment(stage: Stage, tmp_path: Path) -> None:
+    url = stage.queue("company")
+    stage.map(url, BatchSize=1)
+    stage.send(url, *[{"do": "wait", "file": str(tmp_path / "go")}] * 3)
+    stage.wait_until(lambda: len(stage.runs(url)) == 3)
+    assert stage.ended(url) == 0
+    release(tmp_path / "go")
+    stage.cloud.settle()
+
+
+def test_quick_runs_follow_each_other_in_one_worker(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("helpers.cloud.poller._PATIENCE", 60.0)
+    url = stage.queue("quick")
+    stage.send(url, *({"n": n} for n in range(20)))
+    stage.map(url, BatchSize=1)
+    stage.cloud.settle()
+    assert bodies(stage.runs(url)) == [[n] for n in range(20)]
