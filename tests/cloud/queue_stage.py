@@ -48,12 +48,12 @@ def handler(event, context):
 class Stage:
     """One function, and queues and mappings as a test needs them."""
 
-    def __init__(self, cloud: Cloud, timeout: int = 20) -> None:
+    def __init__(self, cloud: Cloud, timeout: int = 20, name: str = "stage-worker") -> None:
         self.cloud = cloud
         self.sqs = cloud.client("sqs")
         self.functions = cloud.client("lambda")
-        self.role = self.make_role("stage-worker", ["sqs:*", "logs:*"])
-        self.function = self.deploy("stage-worker", timeout)
+        self.role = self.make_role(name, ["sqs:*", "logs:*"])
+        self.function = self.deploy(name, timeout)
 
     def make_role(self, name: str, actions: list[str], resource: str = "*") -> str:
         iam = self.cloud.client("iam")

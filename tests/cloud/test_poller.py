@@ -596,3 +596,26 @@ def test_quick_runs_follow_each_other_in_one_worker(stage: Stage, monkeypatch: p
     stage.map(url, BatchSize=1)
     stage.cloud.settle()
     assert bodies(stage.runs(url)) == [[n] for n in range(20)]
+
+
+def until_next_look(stage: Stage) -> float | None:
+    """Seconds for which the poller would sleep now; None: until something happens."""
+    return stage.cloud.event_sources._poller._deliver()
+
+
+def test_the_poller_sleeps_until_the_next_message_becomes_visible(cloud: Cloud) -> None:
+    for mapping in cloud.event_sources.mappings():
+        cloud.client("lambda").delete_event_source_mapping(UUID=mapping["UUID"])
+    cloud.settle()
+    stage = Stage(cloud, name="sleeper")
+    assert until_next_look(stage) is None
+    url = stage.queue("sleeps.fifo", FifoQueue="true", ContentBasedDeduplication="true", VisibilityTimeout="600")
+    stage.map(url, BatchSize=1)
+    assert until_next_look(stage) is None
+    stage.send(url, {"do": "fail"}, {"n": 2}, MessageGroupId="a")
+    stage.cloud.settle()
+    assert 550 < (until_next_look(stage) or 0) <= 601
+    delayed = stage.queue("sleeps-less")
+    stage.map(delayed)
+    stage.send(delayed, {"n": 1}, DelaySeconds=100)
+    assert 50 < (until_next_look(stage) or 0) <= 101
