@@ -36,18 +36,14 @@ def bundle_of(value: Any) -> dict[str, Any]:
 
 
 def show_outcome(outcome: Outcome) -> None:
-    """Two outputs: tables for people, and JSON, folded, for programs that read the notebook.
+    """Two outputs: tables for people, and JSON for programs that read the notebook.
 
     In one bundle JupyterLab would draw only the JSON, whose names are not in the reader's language.
     """
     plain = json.loads(json.dumps(outcome.as_dict()))
     text = json.dumps(plain, ensure_ascii=False)
     display(bundle_of(outcome), raw=True)
-    display(
-        {"application/json": plain, "text/plain": text},
-        raw=True,
-        metadata={"application/json": {"expanded": False}},
-    )
+    display({"application/json": plain, "text/plain": text}, raw=True)
 
 
 def install(shell: Any) -> None:

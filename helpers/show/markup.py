@@ -29,6 +29,8 @@ _ROOT = (
     "font-size:1em;line-height:1.5;max-width:64em;overflow-wrap:break-word"
 )
 _CODE = "font-family:var(--jp-code-font-family,monospace);font-size:.95em;overflow-wrap:anywhere"
+# Code up to this length stays on one line: `attribute_not_exists(id)` fits a pane of 360 px.
+_WHOLE_CODE = 24
 _CELL = (
     f"border:1px solid {_BORDER};padding:.35em .6em;text-align:left;vertical-align:top;white-space:normal;"
     "font-weight:normal;max-width:28em"
@@ -57,7 +59,9 @@ def plain(value: object) -> Cell:
 
 def code(value: object) -> Cell:
     """A name, a value or a condition, in code font."""
-    return Cell(str(value), f'<code style="{_CODE}">{escape(str(value))}</code>')
+    text = str(value)
+    style = f"{_CODE};white-space:nowrap" if len(text) <= _WHOLE_CODE else _CODE
+    return Cell(text, f'<code style="{style}">{escape(text)}</code>')
 
 
 def prose(source: str) -> Cell:
@@ -65,6 +69,12 @@ def prose(source: str) -> Cell:
     parts = re.split(r"(`[^`]+`)", source)
     html = [code(part[1:-1]).html if part.startswith("`") else _emphasis(escape(part)) for part in parts]
     return Cell(source, "".join(html))
+
+
+def marked(words: str) -> Cell:
+    """Words that begin with a sign ("✓ accepted"); the sign stays on their line."""
+    mark, space, rest = words.partition(" ")
+    return plain(f"{mark}\u00a0{rest}" if space and len(mark) == 1 else words)
 
 
 def blank() -> Cell:
@@ -111,8 +121,8 @@ class Table:
         return (
             f'<div role="region" tabindex="0" aria-label="{escape(self.caption)}" '
             'style="overflow-x:auto;margin:.8em 0">'
-            '<table style="border-collapse:collapse;margin:0;table-layout:auto;width:auto;font-size:1em;'
-            f'color:inherit">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+            '<table style="border-collapse:collapse;margin:0;table-layout:auto;width:auto;'
+            f'min-width:min(24em,100%);font-size:1em;color:inherit">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
         )
 
     def text(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from helpers.lab.language import _
 from helpers.lab.view import DecisionView, MessageView, RunView, View
-from helpers.show.markup import Cell, Table, code, page, paragraph, plain, prose
+from helpers.show.markup import Cell, Table, code, marked, page, paragraph, plain, prose
 
 _SHORTEN_AFTER = 120
 
@@ -84,7 +84,7 @@ def _message(message: MessageView) -> tuple[Cell, ...]:
         "dead-lettered": _("✗ in the dead-letter queue"),
         "gone": _("deleted with the queue"),
     }[message.state]
-    return plain(message.number), code(_short(message.body)), plain(message.deliveries), plain(state)
+    return plain(message.number), code(_short(message.body)), plain(message.deliveries), marked(state)
 
 
 def _run(run: RunView) -> tuple[Cell, ...]:
@@ -97,7 +97,7 @@ def _run(run: RunView) -> tuple[Cell, ...]:
     }[run.outcome]
     result = prose(run.reason) if run.reason else _json(run.result)
     messages = ", ".join(str(number) for number in run.messages) or "–"
-    return plain(run.number), plain(messages), plain(outcome), result
+    return plain(run.number), plain(messages), marked(outcome), result
 
 
 def _decision(decision: DecisionView) -> tuple[Cell, ...]:
@@ -105,7 +105,7 @@ def _decision(decision: DecisionView) -> tuple[Cell, ...]:
         plain(decision.number),
         code(decision.key),
         code(decision.condition) if decision.condition else plain(_("none")),
-        plain(_("✓ accepted") if decision.accepted else _("✗ refused")),
+        marked(_("✓ accepted") if decision.accepted else _("✗ refused")),
         _json(decision.before),
         _json(decision.after),
     )
