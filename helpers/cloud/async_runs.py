@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .clock import Clock
-from .lambda_runtime import Closed, FunctionMissing, FunctionPending, RunResult, Throttled, UnsupportedRuntime
+from .lambda_runtime import Closed, FunctionMissing, RunResult, Throttled, UnsupportedRuntime
 from .work import Busy
 
 PAUSES = (60.0, 120.0)
@@ -125,7 +125,7 @@ class AsyncRuns:
     def _handle(self, event: AsyncEvent) -> None:
         try:
             result = self._run(event)
-        except (Throttled, FunctionPending):
+        except Throttled:
             self.add(event, 1.0)
             return
         except (FunctionMissing, UnsupportedRuntime):

@@ -15,6 +15,7 @@ from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
 from .lambda_runtime import Closed, FunctionMissing, RunResult, Throttled, UnsupportedRuntime
 from .responses import Response, error
+from .sent_events import install
 from .work import Busy
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Invocations:
         self._async = AsyncRuns(
             account.clock, self._run_event, self._succeeded, self._failed, account.boundary.changed.notify
         )
+        self._give_back = install(self.deliver)
         account.boundary.route("lambda", "Invoke", self._invoke)
         account.boundary.route("lambda", "InvokeAsync", self._invoke)
 
@@ -53,6 +55,8 @@ class Invocations:
         return self._async.waiting()
 
     def close(self) -> None:
+        """Start nothing more."""
+        self._give_back()
         self._async.close()
 
     def deliver(self, function_name: str, payload: bytes, request_id: str) -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Closed",
     "FunctionMissing",
-    "FunctionPending",
     "RunResult",
     "Runtime",
     "Throttled",
@@ -38,7 +37,7 @@ MOST_WORKERS = 10
 _PATIENCE = 0.05
 """Seconds that a run waits for a busy worker before another process is started: most runs are over sooner."""
 
-_IDLE_KEPT = 2
+_IDLE_KEPT = 1
 """Idle workers of one function that stay; further ones end after `_IDLE_SECONDS`."""
 
 _IDLE_SECONDS = 5.0
@@ -50,10 +49,6 @@ class FunctionMissing(LookupError):
     def __init__(self, arn: str) -> None:
         super().__init__(f"Function not found: {arn}")
         self.arn = arn
-
-
-class FunctionPending(RuntimeError):
-    """The function was created and its code is not unpacked yet."""
 
 
 class UnsupportedRuntime(RuntimeError):
