@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from helpers.course import catalogs
 from helpers.course.build import BuildError, build, build_index, differences, write
 from helpers.course.entries import Entry, lesson_entries
 from helpers.course.execute import ExecutionError
+from helpers.course.failure import Failure
 from helpers.course.gates import check_course, read_rules
 from helpers.course.messages import helper_entries
 from helpers.course.pseudo import unseen_outputs
@@ -19,6 +21,9 @@ from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Folders, languages, read_course
 
 SOURCE_LANGUAGE = "en"
+
+# More failures than this have one cause, such as a new language.
+SHOWN = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ExecutionError as error:
         return _fail([str(error)])
     except BuildError as error:
-        return _fail([str(failure) for failure in error.failures])
+        return _fail(_listed(error.failures))
 
 
 def update_catalogs(options: argparse.Namespace, folders: Folders) -> int:
@@ -57,9 +62,9 @@ def update_catalogs(options: argparse.Namespace, folders: Folders) -> int:
 
 def check_gates(options: argparse.Namespace, folders: Folders) -> int:
     """Say what the gates find."""
-    failures = [str(failure) for failure in check_course(folders, options.language or None)]
+    failures = check_course(folders, options.language or None)
     if failures:
-        return _fail(failures)
+        return _fail(_listed(failures))
     print("All gates passed.")
     return 0
 
@@ -80,9 +85,9 @@ def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
     spoken = options.language or list(languages(folders))
     lessons = [course.lesson(slug) for slug in options.lesson] if options.lesson else list(course.lessons)
     if not options.draft:
-        failures = [str(failure) for failure in check_course(folders, spoken)]
+        failures = check_course(folders, spoken)
         if failures:
-            return _fail(failures)
+            return _fail(_listed(failures))
     output = options.output or folders.notebooks
     with tempfile.TemporaryDirectory(prefix="once-check-", ignore_cleanup_errors=True) as temporary:
         place = Path(temporary) if options.check else output
@@ -103,6 +108,15 @@ def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
 
 def _helper_languages(folders: Folders) -> set[str]:
     return {path.stem for path in folders.locale.glob("*.po")}
+
+
+def _listed(failures: Sequence[Failure]) -> list[str]:
+    """The failures, and for each file how many; of a great many only the first ones."""
+    if len(failures) <= SHOWN:
+        return [str(failure) for failure in failures]
+    files = Counter(failure.file for failure in failures)
+    counts = ", ".join(f"{file}: {count}" for file, count in sorted(files.items()))
+    return [*(str(failure) for failure in failures[:SHOWN]), f"… {len(failures)} in all ({counts})"]
 
 
 def _fail(messages: Sequence[str]) -> int:

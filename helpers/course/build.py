@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +16,6 @@ from helpers.course.execute import ExecutionError, execute
 from helpers.course.failure import Failure
 from helpers.course.gates import lookup, read_rules
 from helpers.course.index import index_notebook
-from helpers.course.messages import helper_entries
 from helpers.course.notebook import lesson_notebook, to_bytes
 from helpers.course.outputs import clean, unfit
 from helpers.course.source import read_lesson
@@ -150,14 +148,11 @@ def _unfit(notebook: NotebookNode, folders: Folders, lesson: Lesson, language: s
 
 def _translated_sentences(folders: Folders, lesson: Lesson, language: str) -> Iterator[str]:
     """English texts that a widget or a helper shows and that have a translation which differs."""
-    own = {entry.text for entry in lesson_entries(lesson) if entry.kind == "text"}
-    for path, texts in (
-        (lesson.catalog(language), own),
-        (folders.locale / f"{language}.po", {entry.text for entry in helper_entries(folders)}),
-    ):
+    of_widgets = {entry.context for entry in lesson_entries(lesson) if entry.kind == "text"}
+    for path in (lesson.catalog(language), folders.locale / f"{language}.po"):
         for message in catalogs.read(path):
             text = message.id[0] if isinstance(message.id, (list, tuple)) else message.id
-            sentence = re.sub(r"\s+", " ", text)
-            long = "{" not in text and len(sentence.split()) >= _SENTENCE_WORDS
-            if text in texts and long and catalogs.strings(message)[0] not in ("", text):
-                yield sentence
+            shown = message.context is None or message.context in of_widgets
+            long = "{" not in text and len(text.split()) >= _SENTENCE_WORDS
+            if shown and long and catalogs.strings(message)[0] not in ("", text):
+                yield text

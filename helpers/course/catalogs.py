@@ -54,6 +54,8 @@ def update(catalog: Catalog, entries: Sequence[Entry]) -> None:
     for message in catalog:
         # babel guesses "python-format" from any "100 % of"; the gates compare placeholders themselves.
         message.flags -= {"python-format", "python-brace-format"}
+        if not any(strings(message)):  # babel takes the empty plural forms of another entry for a translation
+            message.flags -= {"fuzzy"}
 
 
 def _follow_moved(catalog: Catalog, entries: Iterable[Entry]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from gettext import c2py
 from pathlib import Path
@@ -59,10 +59,12 @@ def check_course(folders: Folders, only: Sequence[str] | None = None) -> list[Fa
     if not spoken:
         found.append(Failure("lessons", "", "no lesson has a catalog", "Add lessons/<lesson>/<language>.po"))
     sources: list[LessonSource] = []
+    of_helpers = helper_entries(folders)
+    by_folder = {folders.shown(folders.locale): of_helpers}
     for lesson in course.lessons:
         source = read_lesson(lesson.folder)
         sources.append(source)
-        entries = lesson_entries(lesson, source)
+        entries = by_folder[folders.shown(lesson.folder)] = lesson_entries(lesson, source)
         found.extend(check_source(source, folders, rules))
         for language in chosen:
             path = lesson.catalog(language)
@@ -70,9 +72,9 @@ def check_course(folders: Folders, only: Sequence[str] | None = None) -> list[Fa
             found.extend(check_cells(source, path, folders))
     for language in chosen:
         path = folders.locale / f"{language}.po"
-        found.extend(check_catalog(path, helper_entries(folders), folders, rules))
+        found.extend(check_catalog(path, of_helpers, folders, rules))
         found.extend(check_quotes(language, course.lessons, folders, rules))
-    found.extend(_unused_excuses(folders, rules))
+    found.extend(_unused_excuses(by_folder, rules))
     found.extend(_unused_sentences(sources, rules))
     return found
 
@@ -205,16 +207,14 @@ def _forms(catalog: Catalog, message: Message) -> Iterator[tuple[str, bool]]:
         yield text, counts[form] == {1}
 
 
-def _unused_excuses(folders: Folders, rules: Rules) -> Iterator[Failure]:
-    by_folder: dict[str, dict[str, str]] = {
-        folders.shown(folders.locale): {entry.text: entry.text for entry in helper_entries(folders)}
-    }
-    for lesson in read_course(folders).lessons:
-        entries = lesson_entries(lesson)
-        by_folder[folders.shown(lesson.folder)] = {entry.context or "": entry.text for entry in entries}
+def _unused_excuses(by_folder: Mapping[str, Sequence[Entry]], rules: Rules) -> Iterator[Failure]:
     for excuse in rules.exceptions.glossary:
-        text = by_folder.get(excuse.file, {}).get(excuse.entry)
-        used = {term.english for term in terms_in(inline_of("text", text or "").plain, list(rules.glossary))}
+        texts = [
+            inline_of(entry.kind, entry.text).plain
+            for entry in by_folder.get(excuse.file, ())
+            if excuse.entry == (entry.context or entry.text)
+        ]
+        used = {term.english for text in texts for term in terms_in(text, list(rules.glossary))}
         if excuse.term not in used:
             what = f"the exception for “{excuse.term}” in {excuse.file} [{excuse.entry}] excuses nothing"
             yield Failure("lessons/exceptions.toml", "", what, "Remove it")

@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from helpers.course.fidelity import Finding
@@ -84,9 +85,15 @@ def misnamed(
 
 
 def _said(text: str, stems: tuple[str, ...]) -> bool:
-    return all(re.search(rf"(?<!\w){re.escape(stem)}", text) for stem in stems)
+    return all(_word_beginning(stem).search(text) for stem in stems)
 
 
+@cache
+def _word_beginning(stem: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(stem)}")
+
+
+@cache
 def _pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
     # "dead-letter-queue" in a file name is not the term.
     return re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(_plain(form)) for form in forms)})(?![\w-])")

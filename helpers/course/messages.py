@@ -43,6 +43,8 @@ def helper_entries(folders: Folders) -> list[Entry]:
 
 def _calls(path: Path) -> Iterator[tuple[int, list[str], str]]:
     source = path.read_text(encoding="utf-8")
+    if not any(f"{name}(" in source for name in _ARGUMENTS):
+        return
     try:
         tree = ast.parse(source)
     except SyntaxError as error:

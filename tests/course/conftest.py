@@ -9,16 +9,18 @@ from pathlib import Path
 import pytest
 
 from helpers.course import catalogs
-from helpers.course.syllabus import Folders, Lesson, read_course
+from helpers.course.syllabus import HERE, Folders, Lesson, read_course
 
 FIXTURE = Path(__file__).parent / "fixture"
 
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Folders:
-    """A copy of the small course."""
+    """A copy of the small course, with the rules of the real one."""
     root = tmp_path / "course"
     shutil.copytree(FIXTURE, root)
+    for name in ("glossary.csv", "typography.toml"):
+        shutil.copy(HERE.lessons / name, root / "lessons" / name)
     return Folders(root)
 
 

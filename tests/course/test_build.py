@@ -3,8 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
-from helpers.course.build import BuildError, build, build_index, differences, write
+from helpers.course.build import BuildError, build, build_index, differences, finished, write
+from helpers.course.notebook import lesson_notebook
+from helpers.course.source import read_lesson
 from helpers.course.syllabus import Folders, Lesson, read_course
 
 
@@ -20,31 +24,41 @@ def test_two_builds_are_the_same_to_the_byte(folders: Folders, tmp_path: Path) -
     assert str(tmp_path) not in french + russian
 
 
-@pytest.mark.parametrize(
-    ("code", "what"),
-    [("print(__import__('time').time())", "a time stamp"), ("quantity / 0", "ZeroDivisionError")],
-)
-def test_a_notebook_that_may_not_be_stored_is_not_built(
-    folders: Folders, lesson: Lesson, replace_in, tmp_path: Path, code: str, what: str
-) -> None:
-    replace_in(lesson.folder / "lesson.md", "quantity = 2\n", f"quantity = 2\n{code}\n")
+def test_a_notebook_with_an_error_is_not_built(folders: Folders, lesson: Lesson, replace_in, tmp_path: Path) -> None:
+    replace_in(lesson.folder / "lesson.md", "quantity = 2\n", "quantity = 2\nquantity / 0\n")
     course = read_course(folders)
-    with pytest.raises(BuildError, match=what) as caught:
+    with pytest.raises(BuildError, match="ZeroDivisionError") as caught:
         build(folders, course.lessons, ("fr",), tmp_path)
     [failure] = caught.value.failures
     assert (failure.file, failure.context) == ("fr/01_small_lesson.ipynb", "parameters")
     assert list(tmp_path.glob("**/0*.ipynb")) == []
 
 
-def test_a_widget_text_in_english_is_found_in_the_outputs(
-    folders: Folders, lesson: Lesson, replace_in, tmp_path: Path
-) -> None:
-    replace_in(lesson.folder / "lesson.md", "quantity = 2\n", 'quantity = 2\nprint("Run" + " the cell again.")\n')
-    course = read_course(folders)
-    with pytest.raises(BuildError, match="English: Run the cell again"):
-        build(folders, course.lessons, ("fr",), tmp_path)
-    [content] = build(folders, course.lessons, ("fr",), tmp_path, draft=True).values()
-    assert b"Run the cell again" in content
+def shown(lesson: Lesson, text: str) -> NotebookNode:
+    """The notebook of the lesson, as if its code cells had printed `text`."""
+    notebook = lesson_notebook(read_lesson(lesson.folder), lambda _, text: text)
+    notebook.cells[2].outputs = [new_output("stream", name="stdout", text=text)]
+    return notebook
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("1764419704.5", "a time stamp"), ("Run the cell again.", "English: Run the cell again.")],
+)
+def test_an_output_that_may_not_be_stored_is_named(folders: Folders, lesson: Lesson, text: str, what: str) -> None:
+    with pytest.raises(BuildError) as caught:
+        finished(folders, lesson, "fr", shown(lesson, text))
+    [failure] = caught.value.failures
+    assert (failure.file, failure.context, failure.what[: len(what)]) == (
+        "fr/01_small_lesson.ipynb",
+        "parameters",
+        what,
+    )
+    assert b"RESULT 4" in finished(folders, lesson, "fr", shown(lesson, "RESULT 4"))
+
+
+def test_a_draft_may_be_in_english(folders: Folders, lesson: Lesson) -> None:
+    assert b"Run the cell" in finished(folders, lesson, "fr", shown(lesson, "Run the cell again."), draft=True)
 
 
 def test_only_what_changed_is_written(folders: Folders, tmp_path: Path) -> None:

@@ -64,6 +64,12 @@ def test_a_text_that_changed_is_fuzzy(tmp_path: Path) -> None:
     assert strings(path) == {"a:0": ("Un texte.", True)}
 
 
+def test_an_empty_entry_is_never_fuzzy(tmp_path: Path) -> None:
+    path = tmp_path / "fr.po"
+    written(path, [Entry(None, "{n} message waits", plural="{n} messages wait")])
+    assert "fuzzy" not in written(path, [Entry(None, "{n} message waited", plural="{n} messages waited")])
+
+
 def test_an_entry_that_left_the_source_leaves_the_file(tmp_path: Path) -> None:
     path = tmp_path / "fr.po"
     written(path, ENTRIES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 
 from helpers.course import catalogs
 from helpers.course.__main__ import main
-from helpers.course.syllabus import HERE, Folders, Lesson
+from helpers.course.syllabus import Folders, Lesson
 
 
 def contents(folder: Path, pattern: str) -> dict[str, bytes]:
@@ -37,6 +37,17 @@ def test_i18n_says_what_is_left_to_do(
     assert "lessons/small_lesson/fr.po: 22 entries, 1 empty, 0 fuzzy" in said
     assert call(folders, "gates") == 1
     assert "lessons/small_lesson/fr.po [title:7]: no translation. Translate it" in capsys.readouterr().err
+
+
+def test_a_great_many_failures_are_counted(
+    folders: Folders, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("helpers.course.__main__.SHOWN", 3)
+    assert call(folders, "i18n", "--language", "eo") == 0
+    assert call(folders, "gates") == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4
+    assert lines[-1] == "… 27 in all (helpers/locale/eo.po: 6, lessons/small_lesson/eo.po: 21)"
 
 
 def test_gates_say_that_all_is_well(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +106,9 @@ def test_an_unknown_lesson_is_an_error(folders: Folders, capsys: pytest.CaptureF
     assert "there is: small-lesson" in capsys.readouterr().err
 
 
-def test_the_module_is_a_command() -> None:
-    command = [sys.executable, "-m", "helpers.course", "--help"]
-    result = subprocess.run(command, cwd=HERE.root, capture_output=True, text=True, check=True)
-    assert "i18n" in result.stdout
+def test_the_module_is_a_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["helpers.course", "--help"])
+    monkeypatch.delitem(sys.modules, "helpers.course.__main__")
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_module("helpers.course", run_name="__main__")
+    assert "i18n" in capsys.readouterr().out

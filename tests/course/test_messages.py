@@ -39,6 +39,6 @@ def test_two_plurals_of_one_text_are_an_error(folders: Folders, module: Path) ->
 
 
 def test_a_file_that_is_not_python_is_an_error(folders: Folders, module: Path) -> None:
-    module.write_text("a = (\n", encoding="utf-8")
+    module.write_text("a = _(\n", encoding="utf-8")
     with pytest.raises(SourceError, match=r"zz_last.py:1: not valid Python"):
         helper_entries(folders)
