@@ -109,9 +109,7 @@ def ask(probe: Probe) -> Finding:
         call = error.operation_name
         code = error.response.get("Error", {}).get("Code", "?")
         return cannot_tell(
-            _("The call `{call}` was answered with `{code}`. This proves nothing.").format(
-                call=call, code=code
-            )
+            _("The call `{call}` was answered with `{code}`. This proves nothing.").format(call=call, code=code)
         )
     except (BotoCoreError, OSError) as error:
         return cannot_tell(

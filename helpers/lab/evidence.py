@@ -86,21 +86,14 @@ def read_job(body: str) -> tuple[str, int] | None:
     if not isinstance(job, dict) or set(job) != {"id", "quantity"}:
         return None
     order, quantity = job["id"], job["quantity"]
-    if (
-        not isinstance(order, str)
-        or not order
-        or type(quantity) is not int
-        or not 1 <= quantity <= HIGHEST_QUANTITY
-    ):
+    if not isinstance(order, str) or not order or type(quantity) is not int or not 1 <= quantity <= HIGHEST_QUANTITY:
         return None
     return order, quantity
 
 
 def order_of(item: Mapping[str, Any]) -> Order:
     """An item in DynamoDB JSON as an order."""
-    return Order(
-        str(item.get("id", {}).get("S", "")), _number(item, "quantity"), _number(item, "total_cents")
-    )
+    return Order(str(item.get("id", {}).get("S", "")), _number(item, "quantity"), _number(item, "total_cents"))
 
 
 def _number(item: Mapping[str, Any], name: str) -> int | None:

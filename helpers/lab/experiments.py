@@ -299,13 +299,9 @@ def _bench(cloud: Cloud, name: str, file: str, dead_letters: bool = False) -> It
 def _choose(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise BadParameter(
-            _("`{name}` is `{value}`, and there is no such choice.").format(
-                name=name, value=repr(value)[:40]
-            ),
+            _("`{name}` is `{value}`, and there is no such choice.").format(name=name, value=repr(value)[:40]),
             _("Each experiment joins one guard and one fault."),
-            _("Choose one of these: {choices}.").format(
-                choices=", ".join(f'`"{choice}"`' for choice in choices)
-            ),
+            _("Choose one of these: {choices}.").format(choices=", ".join(f'`"{choice}"`' for choice in choices)),
         )
 
 

@@ -85,6 +85,16 @@ class LabFaults:
             ).format(count=copies),
         )
 
+    def deliver_again(self) -> FaultNotice:
+        """Lose the next acknowledgement: the queue hands the same message out again, under the same message id."""
+        self._armed.append(("deliver-again", self._cloud.faults.lose_acknowledgement(QUEUE)))
+        return FaultNotice(
+            "deliver-again",
+            _("The next acknowledgement will be lost, although the job was done.")
+            + " "
+            + _("Its message comes back when the visibility timeout ends."),
+        )
+
     def other_details(self) -> FaultNotice:
         """Send the first order's id with another quantity: the same body for the same order.
 
@@ -97,8 +107,7 @@ class LabFaults:
         self._lesson.services.send(QUEUE, json.dumps({"id": first.order, "quantity": quantity}))
         attributes = self._lesson.services.queue_attributes(QUEUE) or {}
         text = _(
-            "A job for `{order}` with the quantity {quantity} was sent. The stored order has another "
-            "quantity."
+            "A job for `{order}` with the quantity {quantity} was sent. The stored order has another quantity."
         ).format(order=first.order, quantity=quantity)
         if "RedrivePolicy" not in attributes:
             text += " " + _(
@@ -110,12 +119,10 @@ class LabFaults:
 
     def crash_after_write(self) -> FaultNotice:
         """Kill the worker's process right after its next write, before the message is acknowledged."""
-        self._armed.append(("crash-after-write", self._cloud.faults.crash(FUNCTION)))
+        self._armed.append(("crash-after-write", self._cloud.faults.crash(FUNCTION, accepted=True)))
         return FaultNotice(
             "crash-after-write",
-            _("The process of `{function}` will be killed right after its next write.").format(
-                function=FUNCTION
-            )
+            _("The process of `{function}` will be killed right after its next write.").format(function=FUNCTION)
             + " "
             + _("Its message comes back when the visibility timeout ends."),
         )
@@ -146,18 +153,17 @@ class LabFaults:
 
     def clear(self) -> FaultNotice:
         """Disarm all faults. A call that is held goes on."""
+        count = len(self._cloud.faults.armed())
         if self._slow:
             self._slow.stop()
             self._slow = None
         self._armed.clear()
-        count = self._cloud.faults.clear()
+        self._cloud.faults.clear()
         if not count:
             return FaultNotice("none", _("No fault was armed."))
         return FaultNotice(
             "none",
-            ngettext("{count} fault was disarmed.", "{count} faults were disarmed.", count).format(
-                count=count
-            ),
+            ngettext("{count} fault was disarmed.", "{count} faults were disarmed.", count).format(count=count),
         )
 
     def apply(self, name: str) -> FaultNotice | None:
@@ -200,14 +206,13 @@ class LabFaults:
             "deadLetterTargetArn": services.arn("sqs", DEAD_LETTER_QUEUE),
             "maxReceiveCount": MAX_RECEIVE_COUNT,
         }
-        services.client("sqs").set_queue_attributes(
-            QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(policy)}
-        )
+        services.client("sqs").set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(policy)})
 
 
 def describe(fault: str) -> str:
     """An armed fault in a few words."""
     return {
+        "deliver-again": _("The next acknowledgement is lost"),
         "crash-after-write": _("The process is killed after its next write"),
         "slow-worker": _("The next write is held while the visibility timeout ends"),
     }[fault]
@@ -260,10 +265,7 @@ class SlowWorker:
                 if self._only_held_is_busy():
                     self._skipped = True
                     self._cloud.skip(self._visibility_timeout())
-            elif any(
-                run.number > first.number and run.ended and run.message_ids & first.message_ids
-                for run in runs
-            ):
+            elif any(run.number > first.number and run.ended and run.message_ids & first.message_ids for run in runs):
                 self.stop()
 
     def _held_run(self) -> str | None:
@@ -276,11 +278,7 @@ class SlowWorker:
     def _only_held_is_busy(self) -> bool:
         busy = self._cloud.busy()
         runs = sum(one.count for one in busy if one.kind == "run")
-        return (
-            runs <= 1
-            and any(one.kind == "held" for one in busy)
-            and not any(one.kind == "queue" for one in busy)
-        )
+        return runs <= 1 and any(one.kind == "held" for one in busy) and not any(one.kind == "queue" for one in busy)
 
     def _visibility_timeout(self) -> int:
         attributes = self._lesson.services.queue_attributes(QUEUE) or {}

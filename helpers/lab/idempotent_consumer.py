@@ -86,9 +86,7 @@ def whole(name: str, value: object, lowest: int, highest: int) -> int:
     if not lowest <= value <= highest:
         raise BadParameter(
             _("`{name}` is {value}, which is out of range.").format(name=name, value=value),
-            _("The lesson works with values from {lowest} to {highest}.").format(
-                lowest=lowest, highest=highest
-            ),
+            _("The lesson works with values from {lowest} to {highest}.").format(lowest=lowest, highest=highest),
             _("Choose a whole number from {lowest} to {highest}.").format(lowest=lowest, highest=highest),
         )
     return value
@@ -248,15 +246,11 @@ class _Look:
             others = [name for name in self._services.queue_names(PREFIX) if name != DEAD_LETTER_QUEUE]
             if f"{QUEUE}.fifo" in others:
                 return not_yet(
-                    _("`{queue}` is a FIFO queue. The lesson needs a standard queue.").format(
-                        queue=f"{QUEUE}.fifo"
-                    )
+                    _("`{queue}` is a FIFO queue. The lesson needs a standard queue.").format(queue=f"{QUEUE}.fifo")
                 )
             if others:
                 return not_yet(
-                    _("There is a queue `{found}`, but no queue `{wanted}`.").format(
-                        found=others[0], wanted=QUEUE
-                    )
+                    _("There is a queue `{found}`, but no queue `{wanted}`.").format(found=others[0], wanted=QUEUE)
                 )
             return not_attempted()
         timeout = attributes["VisibilityTimeout"]
@@ -280,9 +274,7 @@ class _Look:
             return not_attempted()
         if mapping["BatchSize"] != BATCH_SIZE:
             return not_yet(
-                _("The batch size is {found}, not {wanted}.").format(
-                    found=mapping["BatchSize"], wanted=BATCH_SIZE
-                )
+                _("The batch size is {found}, not {wanted}.").format(found=mapping["BatchSize"], wanted=BATCH_SIZE)
             )
         return right()
 
@@ -295,16 +287,18 @@ class _Look:
             return right()
         if state in {"Disabled", "Disabling"}:
             return not_yet(
-                _(
-                    "The state is `{state}`: the mapping delivers nothing. Update it with `Enabled=True`."
-                ).format(state=state)
+                _("The state is `{state}`: the mapping delivers nothing. Update it with `Enabled=True`.").format(
+                    state=state
+                )
             )
         return not_yet(_("The state is still `{state}`.").format(state=state))
 
     def no_early_job(self) -> Finding:
         if not self._jobs and self._services.queue_url(QUEUE) is None:
             return not_attempted()
-        deployed = self._evidence.deployments(FUNCTION)
+        # The deployment of the provided code may be recorded a moment after the lesson began.
+        provided = self._lesson._provided_code
+        deployed = [one for one in self._evidence.deployments(FUNCTION) if one.code_sha256 != provided]
         early = [job for job in self._jobs if not deployed or job.number < deployed[0].number]
         if early:
             return not_yet(
@@ -324,9 +318,7 @@ class _Look:
             if mapping.get("EventSourceArn") == queue_arn and _function_of(mapping) == FUNCTION:
                 if mapping["State"] == "Deleting":
                     return not_yet(_("The mapping is being deleted."))
-                rivals = [
-                    _function_of(other) for other in mappings if other.get("EventSourceArn") == queue_arn
-                ]
+                rivals = [_function_of(other) for other in mappings if other.get("EventSourceArn") == queue_arn]
                 if len(rivals) > 1:
                     rival = next((name for name in rivals if name != FUNCTION), FUNCTION)
                     return not_yet(
@@ -339,9 +331,7 @@ class _Look:
         if own:
             source, function = own[0].get("EventSourceArn", "").rpartition(":")[2], _function_of(own[0])
             return not_yet(
-                _("There is a mapping from `{queue}` to `{function}`.").format(
-                    queue=source, function=function
-                )
+                _("There is a mapping from `{queue}` to `{function}`.").format(queue=source, function=function)
             )
         return not_attempted()
 
@@ -360,18 +350,14 @@ class _Look:
         files = self._services.code(FUNCTION)
         if file not in files:
             return not_yet(
-                _("The archive holds {files}, but no `{wanted}` at its root.").format(
-                    files=_listed(files), wanted=file
-                )
+                _("The archive holds {files}, but no `{wanted}` at its root.").format(files=_listed(files), wanted=file)
             )
         problem = problem_in(files[file], file, handler)
         if problem:
             return not_yet(problem)
         written = self._lesson._folder / file
         if written.exists() and _lines(written.read_bytes()) != _lines(files[file]):
-            return not_yet(
-                _("`{file}` was changed after it was deployed. Pack and deploy it again.").format(file=file)
-            )
+            return not_yet(_("`{file}` was changed after it was deployed. Pack and deploy it again.").format(file=file))
         return right()
 
     def condition(self) -> Finding:
@@ -388,10 +374,9 @@ class _Look:
             return not_yet(self._no_write(order))
         if accepted[-1].condition is None:
             return not_yet(
-                _(
-                    "The write of `{order}` was accepted without a condition: it writes again at "
-                    "each delivery."
-                ).format(order=order)
+                _("The write of `{order}` was accepted without a condition: it writes again at each delivery.").format(
+                    order=order
+                )
                 + self._keeps_old_write(order)
             )
         return right(_("The condition was `{condition}`.").format(condition=accepted[-1].condition))
@@ -432,9 +417,9 @@ class _Look:
 
     def _no_valid_job(self) -> str:
         body = self._jobs[-1].body.replace("`", "'")[:80]
-        return _(
-            "No message holds a job with exactly `id` and `quantity`. The last body was `{body}`."
-        ).format(body=body)
+        return _("No message holds a job with exactly `id` and `quantity`. The last body was `{body}`.").format(
+            body=body
+        )
 
     def _no_write(self, order: str) -> str:
         """Why there is no accepted write for an order."""
@@ -451,9 +436,9 @@ class _Look:
         last = [d for d in self._decisions if key_of(d) == order][-1]
         if not refused_by_condition(last):
             return ""
-        return " " + _(
-            "Your new code has a guard. Delete the item `{order}`, then send the job again."
-        ).format(order=order)
+        return " " + _("Your new code has a guard. Delete the item `{order}`, then send the job again.").format(
+            order=order
+        )
 
     def _foreign_key(self) -> Finding | None:
         """Whether the worker uses the message id as key."""
@@ -499,9 +484,7 @@ class _Look:
                 )
             )
         if len(self._first) < 2:
-            return not_yet(
-                _("The independent order is missing: send `{order}`.").format(order=INDEPENDENT_ORDER)
-            )
+            return not_yet(_("The independent order is missing: send `{order}`.").format(order=INDEPENDENT_ORDER))
         handled = {message for run in self._runs if run.ended for message in run.message_ids}
         waiting = sum(job.message_id not in handled for job in self._jobs)
         if waiting:
@@ -552,14 +535,12 @@ class _Look:
         silent = [
             run
             for run in _runs_for(order, self._jobs, self._runs)
-            if run.outcome == "succeeded"
-            and not any(d.caller.request_id == run.request_id for d in decisions)
+            if run.outcome == "succeeded" and not any(d.caller.request_id == run.request_id for d in decisions)
         ]
         if silent:
             return not_yet(
                 _(
-                    "A run for `{order}` ended without any write. A read before the write is not a "
-                    "guard: it races."
+                    "A run for `{order}` ended without any write. A read before the write is not a guard: it races."
                 ).format(order=order)
             )
         return None
@@ -599,9 +580,7 @@ class _Look:
             return foreign
         unknown = sorted(set(stored) - set(self._first))
         if unknown:
-            return not_yet(
-                _("The table holds {orders}, which no job asked for.").format(orders=_listed(unknown))
-            )
+            return not_yet(_("The table holds {orders}, which no job asked for.").format(orders=_listed(unknown)))
         for order in self._first:
             if order not in stored:
                 return not_yet(self._gone(order))
@@ -611,9 +590,7 @@ class _Look:
         return right()
 
     def _repeated(self) -> bool:
-        return bool(self._first) and (
-            len(self._first) > 1 or len([job for job in self._jobs if job.order]) > 1
-        )
+        return bool(self._first) and (len(self._first) > 1 or len([job for job in self._jobs if job.order]) > 1)
 
     def _gone(self, order: str) -> str:
         written = any(d.accepted for d in self._decisions if key_of(d) == order)
@@ -644,9 +621,7 @@ class _Look:
         return right()
 
     def conflict(self) -> Finding:
-        conflicts = [
-            job for job in self._jobs if job.order and job.quantity != self._first[job.order].quantity
-        ]
+        conflicts = [job for job in self._jobs if job.order and job.quantity != self._first[job.order].quantity]
         if not conflicts:
             return not_attempted()
         dead = {event.message_id for event in self._evidence.dead_lettered(QUEUE)}
@@ -657,8 +632,7 @@ class _Look:
             if any(run.outcome == "succeeded" for run in runs):
                 return not_yet(
                     _(
-                        "A run for `{order}` with other details succeeded, so its message was "
-                        "acknowledged silently."
+                        "A run for `{order}` with other details succeeded, so its message was acknowledged silently."
                     ).format(order=order)
                 )
             changed = self._differs(stored[order]) if order in stored else None
@@ -689,9 +663,7 @@ class _Look:
             return not_yet(
                 _("The run was killed, but its write was not accepted. Send an order that is not stored yet.")
             )
-        later = [
-            run for run in self._runs if run.number > killed.number and run.message_ids & killed.message_ids
-        ]
+        later = [run for run in self._runs if run.number > killed.number and run.message_ids & killed.message_ids]
         if not later:
             return not_yet(_("The message is hidden. Nothing has handled it a second time so far."))
         if not any(_is_duplicate(run) for run in later):
@@ -821,10 +793,9 @@ def _result_of(run: Run, job: Job, conflict: bool, accepted: bool) -> Finding | 
     if run.outcome == "succeeded":
         if conflict:
             return not_yet(
-                _(
-                    "A run for `{order}` with other details succeeded, so its message was "
-                    "acknowledged silently."
-                ).format(order=job.order)
+                _("A run for `{order}` with other details succeeded, so its message was acknowledged silently.").format(
+                    order=job.order
+                )
             )
         wanted = {"processed": accepted, "duplicate": not accepted}
         result = run.result if isinstance(run.result, dict) else {}
@@ -837,8 +808,7 @@ def _result_of(run: Run, job: Job, conflict: bool, accepted: bool) -> Finding | 
     elif run.error_type == "ConditionalCheckFailedException" and not conflict:
         return not_yet(
             _(
-                "A repeated job for `{order}` failed with `{error}`. The stored order is equal, so "
-                "this is a success."
+                "A repeated job for `{order}` failed with `{error}`. The stored order is equal, so this is a success."
             ).format(order=job.order, error=run.error_type)
         )
     return None

@@ -72,9 +72,7 @@ class Lab:
             raise UnknownLesson(
                 _("There is no lesson `{name}`.").format(name=lesson),
                 _("A lesson is called by the name that stands in its notebook."),
-                _("Choose one of these: {choices}.").format(
-                    choices=", ".join(f"`{name}`" for name in LESSONS)
-                ),
+                _("Choose one of these: {choices}.").format(choices=", ".join(f"`{name}`" for name in LESSONS)),
             )
         from helpers.lab import idempotent_consumer
 
@@ -105,9 +103,7 @@ class Lab:
         of it."""
         line = _("The lesson is ready: the emulated account runs inside this notebook.")
         if self.replaced:
-            line += " " + _(
-                "The earlier account was closed, and this one is fresh: run the cells again from step 2."
-            )
+            line += " " + _("The earlier account was closed, and this one is fresh: run the cells again from step 2.")
         return line
 
     @property
@@ -148,9 +144,7 @@ class Lab:
                     earlier,
                     _("This cell needs the step “{step}”, and that step is not done.").format(step=title),
                     details[0] if details else _("Each step uses what the step before it made."),
-                    _("Run the cells of “{step}” from top to bottom. Then run this cell again.").format(
-                        step=title
-                    ),
+                    _("Run the cells of “{step}” from top to bottom. Then run this cell again.").format(step=title),
                 )
 
     def settle(self, timeout: float = 30.0, *, skip_waits: bool | None = None) -> Rest:
@@ -164,9 +158,7 @@ class Lab:
 
         self._check_open()
         skipping = self._fault_at_work if skip_waits is None else skip_waits
-        rest.wait_until_rest(
-            self.cloud, self.faults.advance, self._skip_hidden if skipping else lambda: 0, timeout
-        )
+        rest.wait_until_rest(self.cloud, self.faults.advance, self._skip_hidden if skipping else lambda: 0, timeout)
         self._fault_at_work = False
         runs = self._lesson.evidence().runs(self._lesson.function)
         return rest.rest_of(self._lesson.services, self._lesson.queues[0], self._lesson.function, runs)
@@ -178,19 +170,11 @@ class Lab:
         of SQS).
         """
         self._check_open()
-        if (
-            isinstance(seconds, bool)
-            or not isinstance(seconds, int | float)
-            or not 0 <= seconds <= _FOURTEEN_DAYS
-        ):
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= _FOURTEEN_DAYS:
             raise BadParameter(
-                _("`{value}` is not a number of seconds that can be skipped.").format(
-                    value=repr(seconds)[:40]
-                ),
+                _("`{value}` is not a number of seconds that can be skipped.").format(value=repr(seconds)[:40]),
                 _("The clock of the account only moves forward, by at most 14 days."),
-                _("Choose a number from 0 to {highest}, for example `lab.skip(30)`.").format(
-                    highest=_FOURTEEN_DAYS
-                ),
+                _("Choose a number from 0 to {highest}, for example `lab.skip(30)`.").format(highest=_FOURTEEN_DAYS),
             )
         self.cloud.skip(seconds)
 
@@ -279,14 +263,9 @@ class Lab:
             self.folder = Path(tempfile.mkdtemp(prefix="once-"))
         except OSError as error:
             raise NoScratchFolder(
-                _("The lesson found no folder for temporary files: {reason}.").format(
-                    reason=error.strerror or "?"
-                ),
+                _("The lesson found no folder for temporary files: {reason}.").format(reason=error.strerror or "?"),
                 _("Your code is written into a temporary folder before it is deployed."),
-                _(
-                    "Free some space, or set the environment variable `TMPDIR` to a folder that you "
-                    "can write to."
-                ),
+                _("Free some space, or set the environment variable `TMPDIR` to a folder that you can write to."),
             ) from error
         self._closing.callback(shutil.rmtree, self.folder, ignore_errors=True)
 
@@ -310,31 +289,28 @@ class Lab:
 
         try:
             return Cloud(port=port)
-        except PortInUse as error:
+        except OSError as error:
             if self.replaced:
                 # The earlier account's port was only wanted so that clients made earlier go on working.
                 return Cloud()
-            raise PortTaken(
-                _("Another program uses the port {port} of this computer.").format(port=port),
-                _("The emulated account needs a port of its own, so it did not start."),
-                _("Choose another port, or leave `port` out: then a free one is found."),
+            if isinstance(error, PortInUse):
+                raise PortTaken(
+                    _("Another program uses the port {port} of this computer.").format(port=port),
+                    _("The emulated account needs a port of its own, so it did not start."),
+                    _("Choose another port, or leave `port` out: then a free one is found."),
+                ) from error
+            raise AccountNotStarted(
+                _("The emulated account did not start: {reason}.").format(
+                    reason=error.strerror or type(error).__name__
+                ),
+                _("The account listens on this computer only, on the address 127.0.0.1."),
+                _("Look for a security program that forbids this. Then restart the kernel and run the cell again."),
             ) from error
         except AccountOpen as error:
             raise AccountNotStarted(
                 _("This process has an emulated account already."),
                 _("Two accounts cannot live in one process."),
                 _("Close the other account with its `close()` method, or restart the kernel."),
-            ) from error
-        except OSError as error:
-            raise AccountNotStarted(
-                _("The emulated account did not start: {reason}.").format(
-                    reason=error.strerror or type(error).__name__
-                ),
-                _("The account listens on this computer only, on the address 127.0.0.1."),
-                _(
-                    "Look for a security program that forbids this. Then restart the kernel and run "
-                    "the cell again."
-                ),
             ) from error
 
     def _skip_hidden(self) -> int:
@@ -347,8 +323,8 @@ class Lab:
         return seconds
 
     def _remember(self, report: CheckReport) -> None:
-        """Keep where step *repeat* ended: its first check that passed, or else its last check."""
-        if not self._repeat_passed and report["runs"].outcome != "not-attempted":
+        """Keep where step *repeat* ended: its first check that passed, or else its last check that knew the orders."""
+        if not self._repeat_passed and report["orders"].outcome in {"right", "not-yet"}:
             self._repeat_passed = report.passed
             self._end_of_repeat = (self.cloud.journal.last, self._lesson.stored_orders())
 
@@ -366,9 +342,7 @@ class Lab:
             raise BadParameter(
                 _("The lesson has no step `{step}`.").format(step=str(step)[:40]),
                 _("Checks and cells call a step by its name."),
-                _("Choose one of these: {choices}.").format(
-                    choices=", ".join(f"`{name}`" for name in self.steps)
-                ),
+                _("Choose one of these: {choices}.").format(choices=", ".join(f"`{name}`" for name in self.steps)),
             )
 
 
@@ -382,7 +356,5 @@ def _use(language: str | None) -> str:
         raise NoSuchLanguage(
             _("The course does not speak the language `{language}`.").format(language=error.language),
             _("A language is known when its catalog is there."),
-            _("Choose one of these: {choices}.").format(
-                choices=", ".join(f"`{name}`" for name in error.known)
-            ),
+            _("Choose one of these: {choices}.").format(choices=", ".join(f"`{name}`" for name in error.known)),
         ) from error

@@ -68,14 +68,9 @@ def wait_until_rest(
             returns += 1
             if returns > _MOST_RETURNS:
                 raise StillBusy(
-                    _("A message came back {count} times, and its run failed each time.").format(
-                        count=returns
-                    ),
+                    _("A message came back {count} times, and its run failed each time.").format(count=returns),
                     _("Without a dead-letter queue, a failing message returns until its retention ends."),
-                    _(
-                        "Look at the logs for the reason. Then give the queue a redrive policy, or "
-                        "run `lab.reset()`."
-                    ),
+                    _("Look at the logs for the reason. Then give the queue a redrive policy, or run `lab.reset()`."),
                 )
             continue
         left = end - time.monotonic()
@@ -119,9 +114,9 @@ def in_words(busy: Busy) -> str:
     if busy.kind == "function":
         return _("the function `{name}` is being updated").format(name=busy.name)
     if busy.kind == "held":
-        return ngettext(
-            "{count} call is held by a fault", "{count} calls are held by a fault", busy.count
-        ).format(count=busy.count)
+        return ngettext("{count} call is held by a fault", "{count} calls are held by a fault", busy.count).format(
+            count=busy.count
+        )
     return _("an event source mapping is at work")
 
 
@@ -142,10 +137,8 @@ def rest_of(services: Services, queue: str, function: str, runs: Sequence[Run]) 
         notes += [failure] if failure else []
         notes.append(
             ngettext(
-                "{count} message is hidden. It comes back within {seconds} seconds, or after "
-                "`lab.skip({seconds})`.",
-                "{count} messages are hidden. They come back within {seconds} seconds, or after "
-                "`lab.skip({seconds})`.",
+                "{count} message is hidden. It comes back within {seconds} seconds, or after `lab.skip({seconds})`.",
+                "{count} messages are hidden. They come back within {seconds} seconds, or after `lab.skip({seconds})`.",
                 in_flight,
             ).format(count=in_flight, seconds=wait)
         )
@@ -157,13 +150,11 @@ def _not_delivered(services: Services, queue: str, function: str) -> str:
     arn = services.arn("sqs", queue)
     states = [mapping["State"] for mapping in services.mappings() if mapping.get("EventSourceArn") == arn]
     if not states:
-        return _(
-            "No mapping connects `{queue}` to a function, so nothing takes the visible messages."
-        ).format(queue=queue)
-    if "Enabled" not in states:
-        return _(
-            "The mapping is disabled, so nothing takes the visible messages. Update it with `Enabled=True`."
+        return _("No mapping connects `{queue}` to a function, so nothing takes the visible messages.").format(
+            queue=queue
         )
-    return _(
-        "The mapping takes no message: look at the role of `{function}` and at the queue's settings."
-    ).format(function=function)
+    if "Enabled" not in states:
+        return _("The mapping is disabled, so nothing takes the visible messages. Update it with `Enabled=True`.")
+    return _("The mapping takes no message: look at the role of `{function}` and at the queue's settings.").format(
+        function=function
+    )

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import io
 import json
-import urllib.request
 import zipfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from helpers.cloud import environment
 from helpers.lab.checks import error_code
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Services:
     def client(self, service: str) -> Any:
         """A client of the learner's, made once."""
         if service not in self._clients:
-            self._clients[service] = self._cloud.client(service)
+            with environment.isolated():
+                self._clients[service] = _session().client(service, endpoint_url=self._cloud.endpoint)
         return self._clients[service]
 
     def arn(self, service: str, resource: str) -> str:
@@ -87,13 +89,8 @@ class Services:
             return None
 
     def code(self, name: str) -> dict[str, bytes]:
-        """The files of the function's deployed ZIP by name, downloaded as GetFunction says."""
-        location = self.client("lambda").get_function(FunctionName=name)["Code"]["Location"]
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with (
-            direct.open(location, timeout=10) as answer,
-            zipfile.ZipFile(io.BytesIO(answer.read())) as archive,
-        ):
+        """The files of the function's deployed ZIP by name. Raises KeyError when there is no such function."""
+        with zipfile.ZipFile(io.BytesIO(self._cloud.deployed_code(name))) as archive:
             return {entry: archive.read(entry) for entry in archive.namelist() if not entry.endswith("/")}
 
     def make_role(self, name: str, statements: Sequence[Mapping[str, Any]]) -> str:
@@ -130,9 +127,7 @@ class Services:
         """All items of a small table as DynamoDB JSON, read consistently, in the order of their ids."""
         found: list[dict[str, Any]] = []
         try:
-            for page in (
-                self.client("dynamodb").get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
-            ):
+            for page in self.client("dynamodb").get_paginator("scan").paginate(TableName=table, ConsistentRead=True):
                 found += page["Items"]
         except self.client("dynamodb").exceptions.ResourceNotFoundException:
             return None
@@ -162,6 +157,19 @@ class Services:
         return [line for line in lines if line.startswith(start)]
 
 
+@cache
+def _session() -> Any:
+    """One session for all clients of this process: it keeps the service models that it has read."""
+    import boto3
+
+    with environment.isolated():
+        return boto3.Session(
+            aws_access_key_id=environment.LEARNER_ACCESS_KEY,
+            aws_secret_access_key="emulated",
+            region_name=environment.REGION,
+        )
+
+
 def policy(statements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A policy document."""
     return {"Version": "2012-10-17", "Statement": list(statements)}
@@ -170,7 +178,7 @@ def policy(statements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def zip_of(files: Mapping[str, str]) -> bytes:
     """A ZIP archive of text files, the same bytes for the same texts."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, text in files.items():
             entry = zipfile.ZipInfo(name, _OLDEST_ZIP_DATE)
             entry.external_attr = 0o644 << 16

@@ -1,0 +1,123 @@
+"""lab.faults: each fault on the deployed worker, and the papermill parameter `fault`."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from helpers.lab.errors import BadParameter, NothingSent
+from helpers.lab.faults import ArmedFault, FaultNotice
+from helpers.lab.idempotent_consumer import FAULTS
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_send_again_makes_new_messages_for_the_same_order(learner, copies):
+    learner.first_job()
+    notice = learner.lab.faults.send_again(copies)
+    assert isinstance(notice, FaultNotice)
+    assert str(copies) in notice.text
+    learner.lab.settle()
+    outcome = learner.lab.outcome()
+    assert (outcome["sent"], outcome["runs"]) == (1 + copies, 1 + copies)
+    assert (outcome["accepted"], outcome["refused"]) == (1, copies)
+
+
+@pytest.mark.parametrize("copies", [0, 51, True, "2", 1.0])
+def test_send_again_takes_a_whole_number(learner, copies):
+    learner.first_job()
+    with pytest.raises(BadParameter):
+        learner.lab.faults.send_again(copies)
+
+
+def test_without_a_job_there_is_nothing_to_send_again(learner):
+    for fault in (learner.lab.faults.send_again, learner.lab.faults.other_details):
+        with pytest.raises(NothingSent):
+            fault()
+    learner.connect()
+    with pytest.raises(NothingSent):
+        learner.lab.faults.send_again()
+
+
+@pytest.mark.parametrize(("quantity", "other"), [(4, 5), (10, 1)])
+def test_other_details_keeps_the_id_and_changes_the_quantity(learner, quantity, other):
+    learner.connect()
+    learner.deploy()
+    learner.send(quantity=quantity)
+    learner.lab.settle()
+    notice = learner.lab.faults.other_details()
+    assert f"quantity {other}" in notice.text
+    assert "no dead-letter queue" in notice.text
+    assert learner.lab.settle().in_flight == 1
+    assert learner.lab.view().messages[-1].body == f'{{"id": "dedup-order", "quantity": {other}}}'
+
+
+def test_the_queue_hands_the_same_message_out_again(learner):
+    learner.first_job()
+    notice = learner.lab.faults.deliver_again()
+    assert notice.text
+    learner.send("twice-order", 2)
+    learner.lab.settle(skip_waits=True)
+    view = learner.lab.view()
+    assert [message.deliveries for message in view.messages] == [1, 2]
+    assert [run.result["duplicate"] for run in view.runs] == [False, False, True]
+    assert learner.lab.faults.armed() == []
+
+
+def test_armed_faults_are_listed_and_cleared(learner):
+    learner.lab.faults.crash_after_write()
+    learner.lab.faults.slow_worker()
+    armed = learner.lab.faults.armed()
+    assert [(one.fault, one.remaining) for one in armed] == [("crash-after-write", 1), ("slow-worker", 1)]
+    assert all(isinstance(one, ArmedFault) and one.description for one in armed)
+    assert "2 faults" in learner.lab.faults.clear().text
+    assert learner.lab.faults.armed() == []
+    assert learner.lab.faults.clear().text == "No fault was armed."
+
+
+def test_a_slow_worker_goes_on_without_settle(learner):
+    learner.first_job()
+    learner.lab.faults.slow_worker()
+    learner.send("slow-order", 3)
+    end = time.monotonic() + 20
+    while learner.lab.outcome()["acknowledged"] < 2 or learner.lab.cloud.busy():
+        assert time.monotonic() < end
+        seen = learner.lab.cloud.boundary.changed.count
+        learner.lab.cloud.boundary.changed.wait(seen, 0.1)
+    assert learner.outcomes("break")["slow"] == "right"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("duplicates", [2])
+def test_the_parameter_of_papermill_changes_the_counts_as_it_must(learner, fault, duplicates):
+    learner.first_job()
+    learner.lab.apply(fault)
+    for _copy in range(duplicates):
+        learner.send()
+    learner.send("other-order", 1)
+    rest = learner.lab.settle()
+    assert (rest.visible, rest.in_flight) == (0, 0)
+    report = learner.lab.check("repeat")
+    assert report.passed, str(report)
+    outcome = learner.lab.outcome()
+    counts = {name: outcome[name] for name in _COUNTS}
+    assert counts == dict(zip(_COUNTS, _EXPECTED[fault], strict=True))
+    assert [(one["id"], one["total_cents"]) for one in outcome["orders"]] == [
+        ("dedup-order", 1100),
+        ("other-order", 350),
+    ]
+
+
+_COUNTS = ("sent", "runs", "accepted", "refused", "failed_runs", "acknowledged", "dead_lettered")
+_EXPECTED = {
+    "none": (4, 4, 2, 2, 0, 4, 0),
+    "send-again": (5, 5, 2, 3, 0, 5, 0),
+    "other-details": (5, 7, 2, 5, 3, 4, 1),
+    "crash-after-write": (4, 5, 2, 3, 1, 4, 0),
+    "slow-worker": (4, 5, 2, 3, 0, 4, 0),
+}
+
+
+def test_an_unknown_fault_lists_the_known_ones(lab):
+    with pytest.raises(BadParameter, match="crash-after-write"):
+        lab.apply("fire")
