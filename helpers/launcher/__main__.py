@@ -15,6 +15,8 @@ NEWEST_TRIED = 19
 
 def newer_python():
     """Return the path of a Python on this machine that is new enough, or None."""
+    if not hasattr(shutil, "which"):  # Python 2
+        return None
     for minor in range(NEWEST_TRIED, OLDEST[1] - 1, -1):
         path = shutil.which("python3.%d" % minor)  # noqa: UP031
         if path and subprocess.call([path, "-c", "import venv, ensurepip"], stderr=subprocess.DEVNULL) == 0:
