@@ -62,7 +62,7 @@ class Faults:
         self._kill = kill
         self._ids = itertools.count(1)
         self._armed: list[Fault] = []
-        self._held: dict[int, Exchange] = {}
+        self._held: dict[int, tuple[Fault, Exchange]] = {}
         self._lock = threading.Lock()
         self._changed = boundary.changed
         boundary.gates.append(self._before)
@@ -148,12 +148,12 @@ class Faults:
             if isinstance(event, Call) and (event.service, event.action) == until:
                 others.add(event.caller)
                 held = self._held.get(fault.id)
-                if held is not None and event.caller != held.caller:
+                if held is not None and event.caller != held[1].caller:
                     fault.released.set()
 
         def effect(exchange: Exchange) -> None:
             with self._lock:
-                self._held[fault.id] = exchange
+                self._held[fault.id] = (fault, exchange)
             if others - {exchange.caller}:
                 fault.released.set()
             self._changed.notify()
@@ -234,7 +234,8 @@ class Faults:
         """Disarm all faults; what is held goes on. Returns how many were armed."""
         with self._lock:
             armed, self._armed = self._armed, []
-        for fault in armed:
+            holding = [fault for fault, _ in self._held.values()]
+        for fault in (*armed, *holding):
             fault.released.set()
         return len(armed)
 
