@@ -816,3 +816,118 @@ def _descendants(pid: int) -> list[int]:
     import psutil
 
     return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+
+
+# --- the Runtime API itself --------------------------------------------------------------------------------
+
+_CALLER = """
+    import http.client, os
+    def call(method, path, body=None, headers={}):
+        connection = http.client.HTTPConnection(os.environ["AWS_LAMBDA_RUNTIME_API"])
+        connection.request(method, "/2018-06-01/runtime/" + path, body, headers)
+        answer = connection.getresponse()
+        return [answer.status, answer.read().decode()]
+"""
+
+
+def test_the_runtime_api_refuses_what_is_not_the_workers_business(functions: Deployer) -> None:
+    name = functions.create(
+        _CALLER
+        + """
+    def handler(event, context):
+        return {
+            "a page in a browser": call("GET", "invocation/next", headers={"Origin": "https://example.org"})[0],
+            "another host name": call("GET", "invocation/next", headers={"Host": "example.org"})[0],
+            "another run": call("POST", "invocation/other/response", "1")[0],
+            "next before the result": call("GET", "invocation/next")[0],
+            "nonsense": call("DELETE", "nowhere")[0],
+        }
+    """
+    )
+    assert functions.invoke(name, {})[0] == {
+        "a page in a browser": 403,
+        "another host name": 403,
+        "another run": 400,
+        "next before the result": 403,
+        "nonsense": 400,
+    }
+    assert functions.invoke(name, {})[1]["StatusCode"] == 200
+
+
+def test_a_result_may_come_in_pieces_over_another_connection(functions: Deployer) -> None:
+    name = functions.create(
+        _CALLER
+        + """
+    def handler(event, context):
+        path = f"invocation/{context.aws_request_id}/response"
+        pieces = [b'{"in": ', '"pièces"}'.encode()]
+        status, _ = call("POST", path, iter(pieces))  # http.client sends it with Transfer-Encoding: chunked
+        print("STATUS", status)
+        os._exit(0)
+    """
+    )
+    assert functions.invoke(name, {})[0] == {"in": "pièces"}
+
+
+def test_what_is_not_http_does_no_harm(functions: Deployer) -> None:
+    name = functions.create(
+        """
+        import os, socket
+        def handler(event, context):
+            host, port = os.environ["AWS_LAMBDA_RUNTIME_API"].split(":")
+            for noise in (b"\\x16\\x03\\x01\\r\\n\\r\\n", b"POST / HTTP/1.1\\r\\nContent-Length: many\\r\\n\\r\\n", b"GET"):
+                with socket.create_connection((host, int(port))) as peer:
+                    peer.sendall(noise)
+            return "fine"
+        """
+    )
+    assert functions.invoke(name, {})[0] == "fine"
+    assert functions.invoke(name, {})[0] == "fine"
+
+
+def test_a_worker_is_replaced_when_its_handler_answers_and_dies(functions: Deployer) -> None:
+    name = functions.create(
+        """
+        import os, threading
+        def handler(event, context):
+            threading.Timer(0.05, os._exit, [0]).start()
+            return os.getpid()
+        """
+    )
+    first = functions.invoke(name, {})[0]
+    eventually(lambda: not _alive(first), functions.cloud)
+    payload, answer = functions.invoke(name, {})
+    assert "FunctionError" not in answer
+    assert payload != first
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locales are a matter of POSIX here")
+def test_letters_survive_a_kernel_in_the_c_locale() -> None:
+    program = (
+        "from helpers.cloud import Cloud\nfrom tests.cloud.deploying import Deployer\n"
+        "with Cloud() as cloud:\n"
+        "    functions = Deployer(cloud)\n"
+        "    source = 'def handler(event, context):\\n    print(event)\\n    raise ValueError(event)'\n"
+        "    name = functions.create(source)\n"
+        "    payload, _ = functions.invoke(name, '\\u0437\\u0430')\n"
+        "    assert payload['errorMessage'] == '\\u0437\\u0430', payload\n"
+        "    assert '\\u0437\\u0430\\n' in functions.log(name)\n"
+    )
+    environ = {
+        name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={
+            **environ,
+            "LC_ALL": "C",
+            "PYTHONCOERCECLOCALE": "0",
+            "PYTHONUTF8": "0",
+            "PYTHONPATH": str(ROOT),
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
