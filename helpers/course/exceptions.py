@@ -37,7 +37,7 @@ class Exceptions:
 
     def may_stay(self, plain: str, language: str) -> bool:
         """May the words of a text be the same in `language` as in English?"""
-        if plain.strip(f" .:{OBJECT}") in self.unchanged.get(language, frozenset()):
+        if plain.strip(f" .:0123456789{OBJECT}") in self.unchanged.get(language, frozenset()):
             return True
         for name in sorted(self.names, key=len, reverse=True):
             plain = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", plain)

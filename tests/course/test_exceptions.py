@@ -16,6 +16,8 @@ from helpers.course.syllabus import HERE
         ("SQS queue", "ru", False),
         ("Message", "ru", False),
         ("message.", "fr", True),
+        ("1. Introduction", "fr", True),
+        ("1. Introduction", "ru", False),
         ("message", "ru", False),
     ],
 )

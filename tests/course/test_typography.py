@@ -31,6 +31,7 @@ def found(language: str, text: str) -> str:
         ("fr", "`l'état`", 'dit "oui"', 'quotation mark "'),
         ("fr", "idempotence", "une idempuissance", "idempuissance"),
         ("fr", "une machine à états", "une machine de l’État", "machine de l’État"),
+        ("fr", "file[file q05-jobs]", "les jobs", "jobs"),
         ("fr", "prend en charge", "supporte les files", "supporte"),
         ("ru", "Он — это «она»", 'Он — это "она"', 'quotation mark "'),
         ("ru", "«она»", "«она", "do not come in pairs"),
