@@ -17,6 +17,8 @@ from moto.sqs import models
 from moto.sqs.exceptions import ReceiptHandleIsInvalid
 from moto.sqs.models import Message, Queue
 
+from .places import Place
+
 HANDLE_LENGTH = 185
 
 Check = Callable[[Message, float], bool]
@@ -99,26 +101,20 @@ REPLACED: tuple[tuple[Any, str, Any], ...] = (
 _KEEPS = "helpers/cloud/sqs_queue.py keeps the same bookkeeping for what it receives, deletes and redrives."
 _SAME = "helpers/cloud/fast_queue.py answers the same without looking at all messages."
 
-PLACES: tuple[tuple[str, str, str, str], ...] = (
-    ("moto.sqs.utils", "generate_receipt_handle", "0144b7ded26229be", _SAME),
-    ("moto.sqs.models", "Queue.delete_message", "d4164cbe3236ac98", _SAME),
-    ("moto.sqs.models", "Queue.messages.fget", "dde5f905d6c839fd", _SAME),
-    ("moto.sqs.models", "Queue.approximate_number_of_messages.fget", "f7af3a40a7d3df4f", _SAME),
-    ("moto.sqs.models", "Queue.approximate_number_of_messages_delayed.fget", "3d62d803c87c2503", _SAME),
-    ("moto.sqs.models", "Queue.approximate_number_of_messages_not_visible.fget", "49bc338b873fd810", _SAME),
-    ("moto.sqs.models", "Queue.add_message", "234542ab69baf60c", "It must deliver to mappings that moto knows only."),
-    ("moto.sqs.models", "Message.mark_received", "b9762a9ac38245d5", _KEEPS),
-    ("moto.sqs.models", "SQSBackend.receive_message", "6f1452a688e67933", _KEEPS),
+PLACES = (
+    Place("moto.sqs.utils", "generate_receipt_handle", "0144b7ded26229be", _SAME),
+    Place("moto.sqs.models", "Queue.delete_message", "d4164cbe3236ac98", _SAME),
+    Place("moto.sqs.models", "Queue.messages.fget", "dde5f905d6c839fd", _SAME),
+    Place("moto.sqs.models", "Queue.approximate_number_of_messages.fget", "f7af3a40a7d3df4f", _SAME),
+    Place("moto.sqs.models", "Queue.approximate_number_of_messages_delayed.fget", "3d62d803c87c2503", _SAME),
+    Place("moto.sqs.models", "Queue.approximate_number_of_messages_not_visible.fget", "49bc338b873fd810", _SAME),
+    Place(
+        "moto.sqs.models", "Queue.add_message", "234542ab69baf60c", "It must deliver to mappings that moto knows only."
+    ),
+    Place("moto.sqs.models", "Message.mark_received", "b9762a9ac38245d5", _KEEPS),
+    Place("moto.sqs.models", "SQSBackend.receive_message", "6f1452a688e67933", _KEEPS),
 )
-"""Module, name, digest and reason of each place that is replaced or relied on, as `patches.Place` takes them."""
-
-
-def verify() -> None:
-    """Raise `patches.PatchMoved` when moto moved a place. Call it before `install`."""
-    from .patches import Place
-
-    for place in PLACES:
-        Place(*place).verify()
+"""What is replaced or relied on; patches.py verifies it before `install`."""
 
 
 def install() -> Callable[[], None]:

@@ -6,58 +6,20 @@ account does not start on a moto that it does not know; tests/cloud/test_patches
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import inspect
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from . import fast_queue, sent_events
 from .clock import Clock
+from .places import PatchMoved, Place, digest
 
-
-class PatchMoved(RuntimeError):
-    """moto no longer looks as a patch expects it."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A piece of moto that a patch replaces or relies on: module, dotted name in it, digest of its source."""
-
-    module: str
-    name: str
-    digest: str
-    why: str
-
-    def source(self) -> str:
-        """The source of the place as the installed moto has it. Raises PatchMoved when it is gone."""
-        try:
-            found: Any = importlib.import_module(self.module)
-            for part in self.name.split("."):
-                found = getattr(found, part)
-            found = found.fget if isinstance(found, property) else found
-            return inspect.getsource(found)
-        except (ImportError, AttributeError, TypeError) as gone:
-            raise PatchMoved(f"moto has no {self.module}.{self.name} any more. {self.why}") from gone
-
-    def verify(self) -> None:
-        """Raise PatchMoved when the source is not the one that the patch was written for."""
-        found = digest(self.source())
-        if found != self.digest:
-            raise PatchMoved(
-                f"moto changed {self.module}.{self.name} (digest {found}, expected {self.digest}). {self.why} "
-                "Read the new source, adapt helpers/cloud/patches.py and its tests, then write the new digest there."
-            )
-
-
-def digest(source: str) -> str:
-    """A short digest of a piece of source text, white space at the ends of lines apart."""
-    text = "\n".join(line.rstrip() for line in source.splitlines())
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+__all__ = ["PLACES", "Applied", "PatchMoved", "Place", "digest", "verify"]
 
 
 PLACES: tuple[Place, ...] = (
+    *fast_queue.PLACES,
+    *sent_events.PLACES,
     Place(
         "moto.core.utils",
         "unix_time",
@@ -95,6 +57,7 @@ class Applied:
 
         self._replace(sqs, "unix_time", lambda dt=None: clock.now() if dt is None else _unix_time(dt))
         self._replace(sqs, "unix_time_millis", lambda dt=None: (clock.now() if dt is None else _unix_time(dt)) * 1000)
+        self._undo.append(fast_queue.install())
         # moto only interprets state machines when told so; its interpreter finds the account by this port.
         states = default_user_config["stepfunctions"]
         before = states["execute_state_machine"]

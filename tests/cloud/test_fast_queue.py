@@ -11,7 +11,7 @@ from moto.sqs import models
 from moto.sqs.exceptions import ReceiptHandleIsInvalid
 from moto.sqs.models import Message, Queue
 
-from helpers.cloud import fast_queue, patches
+from helpers.cloud import fast_queue
 
 NOW = 1_000_000.0
 COUNTS = (
@@ -24,11 +24,6 @@ COUNTS = (
 @pytest.fixture(autouse=True)
 def _standing_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "unix_time_millis", lambda: NOW)
-
-
-@pytest.mark.parametrize("place", fast_queue.PLACES, ids=lambda place: place[1])
-def test_moto_still_has_each_place_as_it_was(place: tuple[str, str, str, str]) -> None:
-    patches.Place(*place).verify()
 
 
 def a_queue(times: list[tuple[float, float]]) -> Queue:
