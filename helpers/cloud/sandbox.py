@@ -288,11 +288,11 @@ class Sandbox:
     def _drain(self, finish: bool = False) -> bool:
         """Read what the worker wrote. Returns whether there was any."""
         found = False
-        while data := self._process.read_output():
-            self._reader.feed(data)
-            found = True
-            if not finish:
-                break
+        # Twice is enough for what the run wrote: a pipe holds less. A thread that it left behind may print for ever.
+        for _ in range(2 if finish else 1):
+            if data := self._process.read_output():
+                self._reader.feed(data)
+                found = True
         if found or finish:
             for event in self._reader.finish() if finish else self._reader.take():
                 self._note(event.text, event.at)

@@ -75,7 +75,8 @@ class WorkerProcess:
         self._output = self._popen.stdout.fileno()
         if not WINDOWS:
             os.set_blocking(self._output, False)
-        self._ended = threading.Lock()
+        self._ending = threading.Lock()
+        self._ended = False
 
     @property
     def pid(self) -> int:
@@ -118,8 +119,11 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End the process and all that it started. May be called again and from any thread."""
-        with self._ended:
-            if self._popen.returncode is None:
+        with self._ending:
+            if not self._ended:
+                # Once more after the process itself has ended: what it started is still in its group. Not later, when
+                # its number may belong to somebody else.
+                self._ended = self._popen.poll() is not None
                 self._kill_group()
 
     def _kill_group(self) -> None:

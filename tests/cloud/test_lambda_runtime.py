@@ -355,20 +355,37 @@ def test_a_worker_that_died_while_idle_is_replaced_silently(cloud: Cloud, functi
 
 
 @pytest.mark.skipif(os.name == "nt", reason="process groups are a matter of POSIX; Windows ends the tree")
-def test_what_a_handler_started_ends_with_it(functions: Deployer) -> None:
+@pytest.mark.parametrize("end", ["time.sleep(300)", "os._exit(0)"])
+def test_what_a_handler_started_ends_with_it(functions: Deployer, end: str) -> None:
     name = functions.create(
-        """
-        import subprocess, time
+        f"""
+        import os, subprocess, time
         def handler(event, context):
             child = subprocess.Popen(["sleep", "300"])
             print("CHILD", child.pid)
-            time.sleep(300)
+            {end}
         """,
         Timeout=1,
     )
     functions.invoke(name, {})
     (line,) = (line for line in functions.log(name) if line.startswith("CHILD"))
     eventually(lambda: not _alive(int(line.split()[1])), functions.cloud)
+
+
+def test_a_thread_that_prints_for_ever_holds_nobody_up(functions: Deployer) -> None:
+    name = functions.create(
+        """
+        import threading
+        def spin():
+            while True:
+                print("still here")
+        def handler(event, context):
+            threading.Thread(target=spin, daemon=True).start()
+            return 1
+        """,
+        Timeout=20,
+    )
+    assert [functions.invoke(name, {})[0] for _ in range(3)] == [1, 1, 1]
 
 
 # --- surroundings ------------------------------------------------------------------------------------------
@@ -875,7 +892,8 @@ def test_what_is_not_http_does_no_harm(functions: Deployer) -> None:
         import os, socket
         def handler(event, context):
             host, port = os.environ["AWS_LAMBDA_RUNTIME_API"].split(":")
-            for noise in (b"\\x16\\x03\\x01\\r\\n\\r\\n", b"POST / HTTP/1.1\\r\\nContent-Length: many\\r\\n\\r\\n", b"GET"):
+            wrong_length = b"POST / HTTP/1.1\\r\\nContent-Length: many\\r\\n\\r\\n"
+            for noise in (b"\\x16\\x03\\x01\\r\\n\\r\\n", wrong_length, b"GET"):
                 with socket.create_connection((host, int(port))) as peer:
                     peer.sendall(noise)
             return "fine"
