@@ -8,7 +8,7 @@ from typing import Any
 from .boundary import Boundary
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange, with_parameters
-from .journal import Journal, MessageAcknowledged, MessageReceived, MessageSent
+from .journal import Journal, MessageAcknowledged, MessageDeadLettered, MessageReceived, MessageSent
 from .responses import Response
 
 # Seconds between two looks of a long poll at a queue in which nothing arrives but time passes: a message can
@@ -23,6 +23,8 @@ class Messages:
         self._boundary = boundary
         self._journal = journal
         boundary.route("sqs", "ReceiveMessage", self._receive)
+        boundary.before("sqs", "ReceiveMessage", self._look_at_dead_letters)
+        boundary.after("sqs", "ReceiveMessage", self._dead_lettered)
         boundary.after("sqs", "SendMessage", self._sent)
         boundary.after("sqs", "SendMessageBatch", self._sent_batch)
         boundary.before("sqs", "DeleteMessage", self._find)
@@ -70,22 +72,50 @@ class Messages:
     def _received(self, exchange: Exchange, response: Response) -> None:
         if response.status >= 400 or not exchange.is_json:
             return
-        handles = {message["ReceiptHandle"]: message["MessageId"] for message in response.json().get("Messages", [])}
-        queue = queue_of(exchange.parameters)
-        with self._boundary.lock:
-            counts = (
-                {m.id: m.approximate_receive_count for m in queue._messages if m.id in handles.values()}
-                if queue
-                else {}
-            )
-        for message_id in handles.values():
+        ids = [message["MessageId"] for message in response.json().get("Messages", [])]
+        counts = self._receive_counts(exchange, ids)
+        for message_id in ids:
             self._journal.record(
                 MessageReceived,
                 queue=queue_name(exchange.parameters),
                 message_id=message_id,
-                receive_count=counts.get(message_id, 1),
+                receive_count=counts[message_id],
                 caller=exchange.caller,
             )
+
+    def _receive_counts(self, exchange: Exchange, ids: list[str]) -> dict[str, int]:
+        """How often each message was received; 1 for one that another caller deleted meanwhile."""
+        counts = dict.fromkeys(ids, 1)
+        missing = set(ids)
+        with self._boundary.lock:
+            queue = queue_of(exchange.parameters)
+            for message in queue._messages if queue is not None else ():
+                if not missing:
+                    break
+                if message.id in missing:
+                    missing.discard(message.id)
+                    counts[message.id] = message.approximate_receive_count
+        return counts
+
+    def _look_at_dead_letters(self, exchange: Exchange) -> None:
+        target = self._dead_letters(exchange)
+        exchange.notes["dead letters"] = len(target._messages) if target is not None else 0
+
+    def _dead_lettered(self, exchange: Exchange, response: Response) -> None:
+        """A receive moves what was received too often (SQS Developer Guide, "Using dead-letter queues")."""
+        target = self._dead_letters(exchange)
+        if target is not None:
+            for message in target._messages[exchange.notes["dead letters"] :]:
+                self._journal.record(
+                    MessageDeadLettered,
+                    queue=queue_name(exchange.parameters),
+                    message_id=message.id,
+                    dead_letter_queue=target.name,
+                )
+
+    def _dead_letters(self, exchange: Exchange) -> Any:
+        queue = queue_of(exchange.parameters)
+        return queue.dead_letter_queue if queue is not None else None
 
     def _find(self, exchange: Exchange) -> None:
         queue = queue_of(exchange.parameters)

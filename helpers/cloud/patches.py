@@ -32,6 +32,7 @@ PLACES: tuple[Place, ...] = (
         "ff60f16b31859fa2",
         "The account's clock replaces it in moto.sqs.models, so that time can be skipped.",
     ),
+    Place("moto.backends", "list_of_moto_modules", "f7f966c4452733db", "Its answer, which never changes, is kept."),
     Place(
         "moto.sqs.models",
         "Message.visible",
@@ -52,12 +53,16 @@ class Applied:
 
     def __init__(self, clock: Clock, port: int) -> None:
         self._undo: list[Callable[[], None]] = []
+        from moto import backends
         from moto.core.config import default_user_config
         from moto.sqs import models as sqs
 
         self._replace(sqs, "unix_time", lambda dt=None: clock.now() if dt is None else _unix_time(dt))
         self._replace(sqs, "unix_time_millis", lambda dt=None: (clock.now() if dt is None else _unix_time(dt)) * 1000)
         self._undo.append(fast_queue.install())
+        # moto's dispatcher lists the folders of all its services for each request.
+        modules = tuple(backends.list_of_moto_modules())
+        self._replace(backends, "list_of_moto_modules", lambda: modules)
         # moto only interprets state machines when told so; its interpreter finds the account by this port.
         states = default_user_config["stepfunctions"]
         before = states["execute_state_machine"]

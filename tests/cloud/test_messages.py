@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from helpers.cloud import Cloud
-from helpers.cloud.journal import MessageAcknowledged, MessageReceived, MessageSent
+from helpers.cloud.journal import MessageAcknowledged, MessageDeadLettered, MessageReceived, MessageSent
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +65,17 @@ def test_the_queues_own_wait_time_holds_when_the_call_names_none(cloud: Cloud, s
     before = cloud.clock.now()
     assert "Messages" not in sqs.receive_message(QueueUrl=url)
     assert cloud.clock.now() - before >= 1
+
+
+def test_a_receive_that_moves_a_message_to_the_dead_letter_queue_says_so(cloud: Cloud, sqs: Any) -> None:
+    dead = sqs.create_queue(QueueName="dead")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": "1"})
+    url = sqs.create_queue(QueueName="failing", Attributes={"RedrivePolicy": policy})["QueueUrl"]
+    sent = sqs.send_message(QueueUrl=url, MessageBody="x")["MessageId"]
+    sqs.receive_message(QueueUrl=url)
+    cloud.skip(30.1)
+    since = cloud.journal.last
+    assert "Messages" not in sqs.receive_message(QueueUrl=url)
+    (moved,) = cloud.journal.events(MessageDeadLettered, since=since)
+    assert (moved.queue, moved.message_id, moved.dead_letter_queue) == ("failing", sent, "dead")
