@@ -90,8 +90,7 @@ def in_words(outcome: Outcome) -> str:
 
 
 def judge(step: str, title: str, texts: Mapping[str, CheckText], probes: Mapping[str, Probe]) -> CheckReport:
-    """Ask each probe, in the order of the texts. A question without an answer is *cannot tell*, never a
-    verdict."""
+    """Ask each probe, in the order of the texts. A question without an answer is *cannot tell*, never a verdict."""
     items = []
     for point, text in texts.items():
         finding = ask(probes[point])

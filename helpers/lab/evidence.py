@@ -39,8 +39,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A message that was sent. `order` and `quantity` are None when the body is not a job by the lesson's
-    rule."""
+    """A message that was sent. `order` and `quantity` are None when the body is not a job by the lesson's rule."""
 
     number: int
     message_id: str
@@ -159,6 +158,21 @@ def first_details(jobs: Iterable[Job]) -> dict[str, Job]:
         if job.order is not None:
             first.setdefault(job.order, job)
     return first
+
+
+def runs_for(order: str, jobs: Iterable[Job], runs: Iterable[Run]) -> list[Run]:
+    """The runs that were given a job for this order."""
+    messages = {job.message_id for job in jobs if job.order == order}
+    return [run for run in runs if messages & run.message_ids]
+
+
+def key_of(decision: WriteDecision) -> str:
+    """The key `id` of the written item as text."""
+    return str(decision.key.get("id", {}).get("S", ""))
+
+
+def refused_by_condition(decision: WriteDecision) -> bool:
+    return not decision.accepted and decision.error == "ConditionalCheckFailedException"
 
 
 def _run(start: RunStarted, end: RunEnded | None) -> Run:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from helpers.lab.errors import BadParameter, ExperimentFailed
-from helpers.lab.evidence import Evidence
-from helpers.lab.idempotent_consumer import HANDLERS, MAX_RECEIVE_COUNT, refused_by_condition, whole
+from helpers.lab.evidence import Evidence, refused_by_condition
+from helpers.lab.idempotent_consumer import HANDLERS, MAX_RECEIVE_COUNT
 from helpers.lab.language import _
+from helpers.lab.parameters import listed, shown, whole
 from helpers.lab.rest import in_words
 from helpers.lab.services import Services, worker_rights, zip_of
 
@@ -111,8 +112,7 @@ def experiment(cloud: Cloud, guard: str, fault: str = "none", copies: int = 2) -
 
 
 def batch_experiment(cloud: Cloud, partial: bool) -> BatchResult:
-    """Ten messages in one batch, the last one bad; three receives at most. Raises BadParameter,
-    ExperimentFailed."""
+    """Ten messages in one batch, the last one bad; three receives at most. Raises BadParameter, ExperimentFailed."""
     if not isinstance(partial, bool):
         raise BadParameter(
             _("`partial` is `{value}`.").format(value=repr(partial)[:40]),
@@ -160,8 +160,7 @@ def _interleave(bench: _Bench, write: str, copies: int) -> None:
 
 
 def _overtake(bench: _Bench, write: str) -> None:
-    """Hold a write while the visibility timeout ends; let it go when the second run of the message has
-    ended."""
+    """Hold a write while the visibility timeout ends; let it go when the second run of the message has ended."""
     hold = bench.cloud.faults.hold("dynamodb", write, function=bench.function)
     bench.send(_ORDER)
     bench.wait_until_held(hold)
@@ -299,9 +298,9 @@ def _bench(cloud: Cloud, name: str, file: str, dead_letters: bool = False) -> It
 def _choose(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise BadParameter(
-            _("`{name}` is `{value}`, and there is no such choice.").format(name=name, value=repr(value)[:40]),
+            _("`{name}` is `{value}`, and there is no such choice.").format(name=name, value=shown(value)),
             _("Each experiment joins one guard and one fault."),
-            _("Choose one of these: {choices}.").format(choices=", ".join(f'`"{choice}"`' for choice in choices)),
+            _("Choose one of these: {choices}.").format(choices=listed(choices)),
         )
 
 

@@ -22,9 +22,9 @@ from helpers.lab.idempotent_consumer import (
     QUEUE,
     IdempotentConsumer,
     parameters,
-    whole,
 )
 from helpers.lab.language import _, ngettext
+from helpers.lab.parameters import whole
 
 if TYPE_CHECKING:
     from helpers.cloud import Cloud
@@ -128,8 +128,7 @@ class LabFaults:
         )
 
     def slow_worker(self) -> FaultNotice:
-        """Hold the worker's next write while the visibility timeout ends: the message is handled twice at
-        once."""
+        """Hold the worker's next write while the visibility timeout ends: the message is handled twice at once."""
         if self._slow:
             self._slow.stop()
         self._slow = SlowWorker(self._cloud, self._lesson)

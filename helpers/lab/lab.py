@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from helpers.lab.rest import Rest
     from helpers.lab.view import View
 
-LESSONS = ("idempotent-consumer",)
+KNOWN_LESSONS = ("idempotent-consumer",)
 
 _open: Lab | None = None
 
@@ -68,11 +68,11 @@ class Lab:
     ) -> None:
         global _open
         self.language = _use(language)
-        if lesson not in LESSONS:
+        if lesson not in KNOWN_LESSONS:
             raise UnknownLesson(
                 _("There is no lesson `{name}`.").format(name=lesson),
                 _("A lesson is called by the name that stands in its notebook."),
-                _("Choose one of these: {choices}.").format(choices=", ".join(f"`{name}`" for name in LESSONS)),
+                _("Choose one of these: {choices}.").format(choices=", ".join(f"`{name}`" for name in KNOWN_LESSONS)),
             )
         from helpers.lab import idempotent_consumer
 
@@ -99,8 +99,7 @@ class Lab:
 
     @property
     def ready(self) -> str:
-        """One sentence that says that the lesson is ready, without anything that differs between two runs
-        of it."""
+        """One sentence that says that the lesson is ready, without anything that differs between two runs of it."""
         line = _("The lesson is ready: the emulated account runs inside this notebook.")
         if self.replaced:
             line += " " + _("The earlier account was closed, and this one is fresh: run the cells again from step 2.")
@@ -179,8 +178,7 @@ class Lab:
         self.cloud.skip(seconds)
 
     def apply(self, fault: str) -> FaultNotice | None:
-        """Arm or do the fault that a parameter names; the next `settle` then passes the waits that it
-        causes."""
+        """Arm or do the fault that a parameter names; the next `settle` then passes the waits that it causes."""
         self._check_open()
         notice = self.faults.apply(fault)
         self._fault_at_work = notice is not None
@@ -213,15 +211,13 @@ class Lab:
         return self.snapshot()
 
     def outcome(self) -> Outcome:
-        """What happened up to the end of step *repeat* (its last check; until then, up to now), as plain
-        counts."""
+        """What happened up to the end of step *repeat* (its last check; until then, up to now), as plain counts."""
         self._check_open()
         until, orders = self._end_of_repeat or (None, None)
         return Outcome(self._lesson.counts(until, self._lesson.stored_orders() if orders is None else orders))
 
     def reset(self) -> Lab:
-        """A fresh account with fresh resources at the same address, in the same kernel. Answers stay
-        untouched."""
+        """A fresh account with fresh resources at the same address, in the same kernel. Answers stay untouched."""
         self._check_open()
         port = self.cloud.port
         self._closing.close()

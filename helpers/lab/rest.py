@@ -68,7 +68,11 @@ def wait_until_rest(
             returns += 1
             if returns > _MOST_RETURNS:
                 raise StillBusy(
-                    _("A message came back {count} times, and its run failed each time.").format(count=returns),
+                    ngettext(
+                        "A message came back {count} time, and its run failed each time.",
+                        "A message came back {count} times, and its run failed each time.",
+                        returns,
+                    ).format(count=returns),
                     _("Without a dead-letter queue, a failing message returns until its retention ends."),
                     _("Look at the logs for the reason. Then give the queue a redrive policy, or run `lab.reset()`."),
                 )

@@ -147,8 +147,8 @@ def start_over(lab: Lab) -> None:
     # SQS refuses a name for 60 seconds after its queue was deleted.
     lab.cloud.skip(61)
     lab.settle()
-    lab._lesson._provided_at = lab.cloud.journal.last
-    lab._lesson._provided_code = kept.function("q05-worker")["CodeSha256"]
+    lab._lesson.provided_at = lab.cloud.journal.last
+    lab._lesson.provided_code = kept.function("q05-worker")["CodeSha256"]
     lab._end_of_repeat, lab._repeat_passed = None, False
 
 
@@ -164,7 +164,7 @@ def lab(opened: Lab) -> Lab:
     """The package's lab as it was in the beginning."""
     if opened.closed:
         opened.__init__("idempotent-consumer", "en")  # type: ignore[misc]
-    elif opened.cloud.journal.last != opened._lesson._provided_at:
+    elif opened.cloud.journal.last != opened._lesson.provided_at:
         start_over(opened)
     return opened
 

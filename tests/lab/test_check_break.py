@@ -87,4 +87,4 @@ def test_a_slow_unguarded_worker_writes_twice(learner):
     learner.lab.faults.slow_worker()
     learner.send("slow-order", 3)
     learner.lab.settle()
-    assert "2, not 1" in learner.detail("break", "slow")
+    assert "two runs: 2." in learner.detail("break", "slow")

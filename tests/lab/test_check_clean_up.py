@@ -57,7 +57,7 @@ def test_what_the_lesson_provides_must_stay(learner):
     table.put_item(TableName="q05-reference", Item=reference)
     assert "`changed`" in learner.detail("clean-up", "reference")
     table.put_item(TableName="q05-reference", Item={"id": {"S": "another"}})
-    assert "2 items" in learner.detail("clean-up", "reference")
+    assert "`q05-reference`: 2." in learner.detail("clean-up", "reference")
     table.delete_table(TableName="q05-reference")
     assert "`q05-reference`" in learner.detail("clean-up", "reference")
     assert "`q05-reference`" in learner.detail("clean-up", "kept")

@@ -82,7 +82,7 @@ def test_a_result_that_does_not_tell_a_duplicate_is_shown(learner):
 def test_missing_log_lines_are_counted(learner):
     learner.first_job(GUARDED.replace('print("RESULT"', 'print("DONE"'))
     learner.repeat()
-    assert "0 `RESULT` lines for 4 runs" in learner.detail("repeat", "results")
+    assert "log: 0. Runs that succeeded: 4." in learner.detail("repeat", "results")
 
 
 def test_a_swallowed_conflict_is_named(learner):

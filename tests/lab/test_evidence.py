@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.lab.evidence import Order, order_of, read_job, total_cents
-from helpers.lab.idempotent_consumer import HANDLERS, problem_in
+from helpers.lab.handler_code import problem_in
+from helpers.lab.idempotent_consumer import HANDLERS
 from helpers.lab.view import plain
 
 JSON = st.recursive(
