@@ -20,11 +20,14 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 UNZIPPED_LIMIT = 262_144_000
 """Bytes of a function's unpacked code and layers (Lambda quotas: 250 MB)."""
 
 _ENTRIES_LIMIT = 100_000
+_PREFIX = "once-code-"
+_OWNER = "owner"
 
 NOT_A_ZIP = "Could not unzip uploaded file. Please check your file, then try to upload again."
 TOO_LARGE = f"Unzipped size must be smaller than {UNZIPPED_LIMIT} bytes"
@@ -154,7 +157,8 @@ class CodeStore:
     """The temporary folder of one account: unpacked code, and a folder per worker for its temporary files."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix=f"once-{os.getpid()}-")).resolve()
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
+        self._owner = _hold(self.folder / _OWNER)
         self._lock = threading.Lock()
         self._unpacked: dict[str, Path] = {}
         self._count = 0
@@ -185,19 +189,38 @@ class CodeStore:
         return tempfile.mkdtemp(prefix="tmp-", dir=self.folder)
 
     def close(self) -> None:
+        self._owner.close()
         remove(self.folder)
 
 
-def remove_leftovers(older_than: float = 86_400) -> None:
-    """Remove the folders of accounts whose process was killed, when they are older than a day."""
-    import psutil  # comes with ipykernel
+def remove_leftovers(older_than: float = 60.0) -> None:
+    """Remove the folders of accounts whose process was killed: nobody holds their `owner` file any more.
 
-    for path in Path(tempfile.gettempdir()).glob("once-*-*"):
-        owner = re.match(r"once-(\d+)-", path.name)
+    Folders younger than `older_than` seconds stay: their account may be about to start.
+    """
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if (
-                owner
-                and not psutil.pid_exists(int(owner.group(1)))
-                and time.time() - path.stat().st_mtime > older_than
-            ):
+            if time.time() - path.stat().st_mtime > older_than and _abandoned(path / _OWNER):
                 remove(path)
+
+
+def _hold(path: Path) -> IO[str]:
+    """Open a file so that other processes can tell that it is in use, until this process ends in whatever way."""
+    held = open(path, "w", encoding="utf-8")  # noqa: SIM115
+    if os.name != "nt":
+        import fcntl
+
+        fcntl.flock(held, fcntl.LOCK_EX)
+    return held
+
+
+def _abandoned(path: Path) -> bool:
+    """Whether nobody holds the file. Raises OSError when it is not there, or (on Windows) in use."""
+    if os.name == "nt":
+        path.unlink()
+        return True
+    import fcntl
+
+    with open(path, encoding="utf-8") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True

@@ -6,15 +6,20 @@ import base64
 import hashlib
 import io
 import json
+import os
 import stat
+import subprocess
+import sys
+import tempfile
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
 
 from helpers.cloud import Cloud, sent_events
-from helpers.cloud.deployment import BadArchive, check_archive
+from helpers.cloud.deployment import BadArchive, CodeStore, check_archive, remove_leftovers
 from helpers.cloud.journal import Call, Deployed, RunEnded, RunStarted
 from tests.cloud.deploying import Deployer, archive, eventually
 
@@ -343,6 +348,31 @@ def test_an_archive_of_very_many_entries_is_refused() -> None:
             target.writestr(f"{number}", b"")
     with pytest.raises(BadArchive):
         check_archive(packed.getvalue())
+
+
+def test_the_folder_of_a_killed_account_is_removed_and_that_of_a_living_one_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    living = CodeStore()
+    living.unpacked(archive(ECHO), "digest")
+    program = (
+        "import os, tempfile\n"
+        f"tempfile.tempdir = {str(tmp_path)!r}\n"
+        "from helpers.cloud.deployment import CodeStore\n"
+        f"CodeStore().unpacked({archive(ECHO)!r}, 'digest')\n"
+        "os._exit(0)\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-c", program], env=environ, check=True, timeout=60)
+    assert len(list(tmp_path.iterdir())) == 2
+    remove_leftovers()
+    assert len(list(tmp_path.iterdir())) == 2, "it is too young to tell"
+    remove_leftovers(older_than=-1)
+    assert list(tmp_path.iterdir()) == [living.folder]
+    assert (living.folder / "code-1" / "app.py").exists()
+    living.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_code_can_come_from_a_bucket(functions: Deployer) -> None:

@@ -134,7 +134,7 @@ def results(request: pytest.FixtureRequest, cloud: Cloud, functions: Deployer) -
 def _comparable(result: RunResult) -> Any:
     """A payload without the folders that only the bundled worker gives AWS's names."""
     text = result.payload.decode("utf-8", "backslashreplace")
-    text = re.sub(r"/[^\"\\]*?/once-[^/]+/code-\d+/", "/var/task/", text)
+    text = re.sub(r"/[^\"\\]*?/once-code-[^/]+/code-\d+/", "/var/task/", text)
     text = re.sub(r"/[^\"\\ ]*?/lib/python3\.\d+/(?=importlib|json)", "/var/lang/lib/python3/", text)
     text = re.sub(r"/var/lang/lib/python3\.\d+/", "/var/lang/lib/python3/", text)
     try:
@@ -147,7 +147,7 @@ def _events(result: RunResult) -> list[str]:
     """Log events without times, durations and the lines that only AWS's client adds."""
     events = []
     for text in result.log:
-        text = re.sub(r"/[^\"\s]*?/once-[^/]+/code-\d+/", "/var/task/", text)
+        text = re.sub(r"/[^\"\s]*?/once-code-[^/]+/code-\d+/", "/var/task/", text)
         text = re.sub(r"/[^\"\s]*?/lib/python3\.\d+/(?=importlib|json)", "/var/lang/lib/python3/", text)
         text = re.sub(r"/var/lang/lib/python3\.\d+/", "/var/lang/lib/python3/", text)
         text = re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", "TIME", text)
