@@ -81,15 +81,20 @@ _RESTART = """async () => {
   await window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
 }"""
 
-_RUN_CELL = """async (wanted) => {
+_RECONNECT = "async () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.reconnect()"
+
+_START_CELL = """(wanted) => {
   const {content} = window.jupyterapp.shell.currentWidget;
   const index = [...content.model.cells].findIndex(cell => cell.id === wanted);
   if (index < 0) throw new Error('no cell ' + wanted);
   content.deselectAll();
   content.activeCellIndex = index;
-  await window.jupyterapp.commands.execute('notebook:run-cell');
+  window.onceEnded = window.onceEnded || {};
+  window.onceEnded[wanted] = false;
+  window.jupyterapp.commands.execute('notebook:run-cell').then(() => { window.onceEnded[wanted] = true; });
 }"""
 
+_CELL_ENDED = "(wanted) => window.onceEnded?.[wanted]"
 
 _INDEX_OF = """(wanted) => {
   const {content} = window.jupyterapp.shell.currentWidget;
@@ -254,12 +259,27 @@ class Notebook:
     def restart(self) -> None:
         """A new kernel and no outputs."""
         self.page.evaluate(_RESTART)
-        self.wait_until_idle(START_SECONDS)
+        try:
+            self.wait_until_idle(START_SECONDS)
+        except AssertionError:
+            # Now and then JupyterLab misses the first word of a restarted kernel, and its state stays "unknown".
+            # This is what its own "Reconnect to kernel" does.
+            self.page.evaluate(_RECONNECT)
+            self.wait_until_idle(START_SECONDS)
 
     def run_cell(self, cell: str) -> None:
         """Run the cell with this id and wait for its end."""
-        self.page.evaluate(_RUN_CELL, cell)
+        self.start_cell(cell)
+        self.wait_until_ended(cell)
+
+    def wait_until_ended(self, cell: str) -> None:
+        """Wait for the end of a cell that was started."""
+        self.page.wait_for_function(_CELL_ENDED, arg=cell, timeout=RUN_SECONDS * 1000)
         self.wait_until_idle()
+
+    def start_cell(self, cell: str) -> None:
+        """Run the cell with this id; its end is somebody else's matter."""
+        self.page.evaluate(_START_CELL, cell)
 
     def failed_cells(self) -> list[str]:
         """The cells that ended with an error, as "id: name: message"."""

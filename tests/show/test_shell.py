@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from helpers.lab.errors import LabError, StepMissing
 from helpers.lab.faults import FaultNotice
@@ -17,11 +17,13 @@ SOURCE = "print('é')\n\nif True:\n    pass\n"
 
 
 @pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
-    made = InteractiveShell()
+def shell(tmp_path: Path) -> InteractiveShell:
+    """A shell that leaves nothing in the home of whoever runs the tests."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    made = InteractiveShell(config=config, ipython_dir=str(tmp_path / "ipython"))
     formatters.install(made)
-    yield made
-    made.history_manager.end_session() if made.history_manager else None
+    return made
 
 
 def test_plain_types_are_shown(shell: InteractiveShell) -> None:
