@@ -33,7 +33,7 @@ STEPS = (
         "-n", "2", "--dist", "loadfile", "-q", "notebooks",
     )),
     Step("tests", "tests, two at a time", (
-        "-m", "pytest", "-n", "2", "--dist", "worksteal", "-q", "-m", "not serial", "tests",
+        "-m", "pytest", "-n", "2", "--dist", "loadfile", "-q", "-m", "not serial", "tests",
     )),
     Step("tests", "tests that run alone", ("-m", "pytest", "-q", "-m", "serial", "tests"), may_be_empty=True),
 )  # fmt: skip
