@@ -76,7 +76,9 @@ class EventSources:
     def __init__(self, account: Cloud) -> None:
         self._boundary = account.boundary
         self._clock = account.clock
-        self._poller = Poller(account.boundary, account.journal, account.clock, account.runtime)
+        self._poller = Poller(
+            account.boundary, account.journal, account.clock, account.runtime, account.faults.loses_acknowledgement
+        )
         for action, answer in (
             ("CreateEventSourceMapping", self._create),
             ("GetEventSourceMapping", self._get),

@@ -13,7 +13,7 @@ import queue as queues
 import threading
 import time
 import traceback
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -130,12 +130,20 @@ class Poller:
     `lanes` and everything in them belong to the boundary's lock.
     """
 
-    def __init__(self, boundary: Boundary, journal: Journal, clock: Clock, runtime: Invoker) -> None:
+    def __init__(
+        self,
+        boundary: Boundary,
+        journal: Journal,
+        clock: Clock,
+        runtime: Invoker,
+        loses_acknowledgement: Callable[[str, Caller], bool],
+    ) -> None:
         self.lanes: dict[str, Lane] = {}
         self._boundary = boundary
         self._journal = journal
         self._clock = clock
         self._runtime = runtime
+        self._loses_acknowledgement = loses_acknowledgement
         self._wake = Changed()
         self._jobs: queues.SimpleQueue[tuple[Lane, Batch] | None] = queues.SimpleQueue()
         self._workers: list[threading.Thread] = []
@@ -372,6 +380,8 @@ class Poller:
             if message_id in failed:
                 if entry.message in queue.pending_messages:
                     self._journal.record(MessageReturned, queue=queue.name, message_id=message_id, reason=reason)
+            elif entry.message in queue.pending_messages and self._loses_acknowledgement(queue.name, caller):
+                continue
             elif sqs_queue.delete(queue, entry.message, entry.handle, now):
                 self._journal.record(MessageAcknowledged, queue=queue.name, message_id=message_id, caller=caller)
 

@@ -508,6 +508,23 @@ def test_a_message_that_the_handler_deleted_is_acknowledged_once(stage: Stage) -
     assert event.caller.kind == "function"
 
 
+def test_a_lost_acknowledgement_brings_the_same_message_again(stage: Stage) -> None:
+    url = stage.queue("lost-acknowledgement")
+    stage.map(url)
+    stage.cloud.faults.lose_acknowledgement("lost-acknowledgement")
+    sent = stage.send(url, {"n": 1})
+    stage.cloud.settle()
+    assert stage.count(url, "NotVisible") == 1
+    assert stage.events(MessageAcknowledged, url) == []
+    assert stage.cloud.faults.armed() == []
+    stage.cloud.skip(31)
+    stage.cloud.settle()
+    assert [record["messageId"] for records in stage.runs(url) for record in records] == sent * 2
+    assert counts(stage.runs(url)) == ["1", "2"]
+    (acknowledged,) = stage.events(MessageAcknowledged, url)
+    assert acknowledged.message_id == sent[0]
+
+
 def test_the_journal_tells_which_run_got_a_message(stage: Stage) -> None:
     url = stage.queue("told")
     uuid = stage.map(url)
