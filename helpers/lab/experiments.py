@@ -239,7 +239,7 @@ class _Bench:
         try:
             self.cloud.settle(_PATIENCE)
         except NotAtRest as error:
-            raise _failed("; ".join(dict.fromkeys(in_words(busy) for busy in error.busy))) from error
+            raise _failed(", ".join(dict.fromkeys(in_words(busy) for busy in error.busy))) from error
 
     def wait_until_held(self, hold: Fault) -> None:
         if not self.cloud.faults.wait_until_held(hold, _PATIENCE):

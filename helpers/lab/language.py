@@ -103,6 +103,11 @@ def ngettext(singular: str, plural: str, n: int) -> str:
     return _helpers().ngettext(singular, plural, n)
 
 
+def labelled(label: str, text: str) -> str:
+    """A label and what it says, with the language's own signs between them: French sets a space before the colon."""
+    return _("{label}: {text}").format(label=label, text=text)
+
+
 def lesson_text(lesson: str, context: str, source: str) -> str:
     """A text of lesson.toml in the language in use.
 

@@ -98,7 +98,7 @@ def still_busy(busy: Sequence[Busy], timeout: float) -> StillBusy:
             "The account is not at rest after {seconds} seconds.",
             round(timeout),
         ).format(seconds=round(timeout)),
-        _("Still busy: {what}.").format(what="; ".join(dict.fromkeys(in_words(one) for one in busy))),
+        _("Still busy: {what}.").format(what=", ".join(dict.fromkeys(in_words(one) for one in busy))),
         advice,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helpers.lab.checks import CheckReport, in_words
-from helpers.lab.language import _
+from helpers.lab.language import _, labelled
 from helpers.show.markup import box, folded, heading, page, paragraph, plain, prose, sign
 
 _LOOKS = {
@@ -24,11 +24,11 @@ class ShownReport:
         lines = [self._heading()]
         for item in self._report.items:
             mark, _tone = _LOOKS[item.outcome]
-            lines.append(f"  {mark} {in_words(item.outcome)}: {item.text}")
+            lines.append(f"  {mark} {labelled(in_words(item.outcome), item.text)}")
             if item.detail:
                 lines.append(f"      {item.detail}")
             if item.hint and item.outcome != "right":
-                lines.append(f"      {_('Hint')}: {item.hint}")
+                lines.append(f"      {labelled(_('Hint'), item.hint)}")
         lines.append(self._summary())
         return "\n".join(lines)
 

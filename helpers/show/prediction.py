@@ -11,7 +11,7 @@ import ipywidgets
 from helpers.lab import lesson_texts
 from helpers.lab.answers import Answers
 from helpers.lab.errors import LabError
-from helpers.lab.language import _
+from helpers.lab.language import _, labelled
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
 from helpers.show.live import root
@@ -87,7 +87,7 @@ class Prediction:
         return self._live.root
 
     def text(self) -> str:
-        lines = [f"{_('Predict')}: {self._question.question}"]
+        lines = [labelled(_("Predict"), self._question.question)]
         lines += [f"  {n}. {choice.text}" for n, choice in enumerate(self._question.choices, start=1)]
         return "\n".join(lines)
 

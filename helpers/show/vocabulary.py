@@ -18,7 +18,7 @@ from typing import Any
 import ipywidgets
 
 from helpers.lab.answers import Answers
-from helpers.lab.language import _, current, ngettext
+from helpers.lab.language import _, current, labelled, ngettext
 from helpers.lab.lesson_texts import VocabularyRow
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
@@ -113,7 +113,7 @@ class Vocabulary:
         document = (
             f'<!DOCTYPE html>\n<html lang="{escape(current())}">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width">\n'
-            f"<title>{escape(title)}: {escape(self._lesson)}</title>\n"
+            f"<title>{escape(labelled(title, self._lesson))}</title>\n"
             "<style>body{font-family:sans-serif;margin:1.5em;color:#000;background:#fff}"
             "table{width:100%!important}td,th{height:3em}tr{break-inside:avoid}</style>\n"
             f"</head>\n<body>\n{table}\n</body>\n</html>\n"
@@ -125,8 +125,8 @@ class Vocabulary:
     def text(self) -> str:
         lines = [_("Vocabulary")]
         for entry in self._entries:
-            lines.append(f"  {entry.word}: {without_marks(entry.meaning)}")
-            lines.append(f"      {_('Example')}: {without_marks(entry.example) or blank().text}")
+            lines.append(f"  {labelled(entry.word, without_marks(entry.meaning))}")
+            lines.append(f"      {labelled(_('Example'), without_marks(entry.example) or blank().text)}")
         return "\n".join(lines)
 
     def html(self) -> str:
@@ -227,7 +227,7 @@ class _LiveTable:
         body = sign("✓") + plain(sentence).html
         notice = self._answers.notice
         if notice:
-            body += paragraph(plain(f"{_('Please note')}: {notice}"))
+            body += paragraph(plain(labelled(_("Please note"), notice)))
         self._status.value = page([box("open" if notice else "good", body)])
         self._downloads.value = self._links()
 
