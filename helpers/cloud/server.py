@@ -50,7 +50,12 @@ class Server:
     def __init__(self, application: Application, port: int = 0) -> None:
         # Given a number, cheroot sets SO_REUSEADDR; without it the same port could not be opened again after `close`.
         self._server = wsgi.Server(
-            (LOOPBACK, port or _free_port()), application, numthreads=_THREADS, request_queue_size=128, timeout=3600, shutdown_timeout=1
+            (LOOPBACK, port or _free_port()),
+            application,
+            numthreads=_THREADS,
+            request_queue_size=128,
+            timeout=3600,
+            shutdown_timeout=1,
         )
         self._server.gateway = _Gateway
         self._server.error_log = lambda *_, **__: None
