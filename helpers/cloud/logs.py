@@ -70,10 +70,13 @@ class OutputReader:
         return events
 
     def finish(self) -> list[LogEvent]:
-        """The same at the end of a run: an unfinished line counts too, and the limit begins anew."""
-        if not self._framed and not self._pending.startswith(FRAME):
-            self._line(bytes(self._pending))
-            self._pending.clear()
+        """The same at the end of a run: what is unfinished counts too, and the limit begins anew.
+
+        A frame is unfinished when a process was killed while it wrote, or when a handler's bytes only look like one.
+        """
+        self._line(bytes(self._pending))
+        self._pending.clear()
+        self._framed = 0
         if self._dropped:
             self._append(self._milliseconds(), _note(self._dropped, f"a run keeps {RUN_LIMIT} bytes"))
         self._size = self._dropped = 0

@@ -157,6 +157,15 @@ def test_a_trace_through_a_library_names_no_folder_of_this_machine(functions: De
     assert all(place.startswith(("/var/task/", "/var/lang/lib/python3.")) for place in places)
 
 
+@pytest.mark.parametrize("source", ["def handler():\n    pass", "handler = 5"])
+def test_a_handler_that_cannot_be_called_so_is_a_type_error(functions: Deployer, source: str) -> None:
+    payload, _ = functions.invoke(functions.create(source), {})
+    assert payload["errorType"] == "TypeError"
+    (line,) = payload["stackTrace"]
+    assert line.startswith('  File "/var/runtime/bootstrap.py", line ')
+    assert line.endswith(", in handle_event_request\n    response = request_handler(event, lambda_context)\n")
+
+
 def test_a_logged_traceback_names_var_task(functions: Deployer) -> None:
     name = functions.create(
         """
