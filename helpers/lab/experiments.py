@@ -23,7 +23,6 @@ from helpers.lab.rest import in_words
 from helpers.lab.services import Services, worker_rights, zip_of
 
 if TYPE_CHECKING:
-    from helpers.cloud import Cloud
     from helpers.cloud.faults import Fault
 
 GUARDS = ("none", "counter", "read-then-write", "message-id", "conditional-write")
@@ -79,7 +78,7 @@ class BatchResult:
     dead_lettered: int
 
 
-def experiment(cloud: Cloud, guard: str, fault: str = "none", copies: int = 2) -> ExperimentResult:
+def experiment(services: Services, guard: str, fault: str = "none", copies: int = 2) -> ExperimentResult:
     """Send one job to a worker with this guard, under this fault.
 
     `copies` (1 to 20; for "interleaved" at least 2) counts the messages that the producer sends when the
@@ -89,7 +88,7 @@ def experiment(cloud: Cloud, guard: str, fault: str = "none", copies: int = 2) -
     _choose("guard", guard, GUARDS)
     _choose("fault", fault, FAULTS)
     whole("copies", copies, 2 if fault == "interleaved" else 1, MOST_COPIES)
-    with _bench(cloud, guard, _FILES[guard]) as bench:
+    with _bench(services, guard, _FILES[guard]) as bench:
         bench.connect(batch_size=1)
         if fault == "producer-copy":
             for _copy in range(copies):
@@ -98,10 +97,10 @@ def experiment(cloud: Cloud, guard: str, fault: str = "none", copies: int = 2) -
         elif fault == "interleaved":
             _interleave(bench, _WRITE[guard], copies)
         elif fault == "crash-after-write":
-            cloud.faults.crash(bench.function, action=_WRITE[guard])
+            services.cloud.faults.crash(bench.function, action=_WRITE[guard], accepted=True)
             bench.send(_ORDER)
             bench.settle()
-            cloud.skip(_VISIBILITY)
+            services.cloud.skip(_VISIBILITY)
             bench.settle()
         elif fault == "slow-worker":
             _overtake(bench, _WRITE[guard])
@@ -111,7 +110,7 @@ def experiment(cloud: Cloud, guard: str, fault: str = "none", copies: int = 2) -
         return _result(bench, guard, fault)
 
 
-def batch_experiment(cloud: Cloud, partial: bool) -> BatchResult:
+def batch_experiment(services: Services, partial: bool) -> BatchResult:
     """Ten messages in one batch, the last one bad; three receives at most. Raises BadParameter, ExperimentFailed."""
     if not isinstance(partial, bool):
         raise BadParameter(
@@ -120,7 +119,7 @@ def batch_experiment(cloud: Cloud, partial: bool) -> BatchResult:
             _("Choose `True` or `False`."),
         )
     name = "batch-partial" if partial else "batch-whole"
-    with _bench(cloud, name, name.replace("-", "_") + ".py", dead_letters=True) as bench:
+    with _bench(services, name, name.replace("-", "_") + ".py", dead_letters=True) as bench:
         orders = [f"order-{number}" for number in range(1, BATCH + 1)]
         entries = [
             {
@@ -133,7 +132,7 @@ def batch_experiment(cloud: Cloud, partial: bool) -> BatchResult:
         bench.connect(batch_size=BATCH, partial=partial)
         bench.settle()
         for _receive in range(MAX_RECEIVE_COUNT):
-            cloud.skip(_VISIBILITY)
+            services.cloud.skip(_VISIBILITY)
             bench.settle()
         evidence = bench.evidence()
         runs = evidence.runs(bench.function)
@@ -191,9 +190,9 @@ def _result(bench: _Bench, guard: str, fault: str) -> ExperimentResult:
 class _Bench:
     """The resources of one experiment."""
 
-    def __init__(self, cloud: Cloud, name: str) -> None:
-        self.cloud = cloud
-        self.services = Services(cloud)
+    def __init__(self, services: Services, name: str) -> None:
+        self.cloud = services.cloud
+        self.services = services
         self.function = f"q05-x-{name}"
         self.queue = f"q05-x-{name}-jobs"
         self.dead_letter_queue = f"q05-x-{name}-dead"
@@ -201,7 +200,7 @@ class _Bench:
         self.role = f"q05-x-{name}-role"
         self.url = ""
         self.mapping: str | None = None
-        self._since = cloud.journal.last
+        self._since = self.cloud.journal.last
 
     def make(self, file: str, dead_letters: bool) -> None:
         services = self.services
@@ -282,16 +281,17 @@ class _Bench:
 
 
 @contextlib.contextmanager
-def _bench(cloud: Cloud, name: str, file: str, dead_letters: bool = False) -> Iterator[_Bench]:
-    bench = _Bench(cloud, name)
-    armed = cloud.faults.armed()
+def _bench(services: Services, name: str, file: str, dead_letters: bool = False) -> Iterator[_Bench]:
+    bench = _Bench(services, name)
+    faults = services.cloud.faults
+    armed = faults.armed()
     try:
         bench.make(file, dead_letters)
         yield bench
     finally:
-        for fault in cloud.faults.armed():
+        for fault in faults.armed():
             if not any(fault is other for other in armed):
-                cloud.faults.cancel(fault)
+                faults.cancel(fault)
         bench.remove()
 
 

@@ -23,6 +23,7 @@ from helpers.lab.errors import (
 )
 from helpers.lab.language import _
 from helpers.lab.lesson_texts import LessonTexts
+from helpers.lab.parameters import whole
 
 if TYPE_CHECKING:
     from helpers.cloud import Cloud
@@ -78,6 +79,7 @@ class Lab:
 
         self.lesson = lesson
         self.parameters: Parameters = idempotent_consumer.parameters(duplicates, quantity, fault)
+        port = whole("port", port, 0, 65_535)
         self.texts = LessonTexts(lesson)
         self.replaced = _open is not None
         if _open is not None:
@@ -190,14 +192,14 @@ class Lab:
         from helpers.lab import experiments
 
         self._check_open()
-        return experiments.experiment(self.cloud, guard, fault, copies)
+        return experiments.experiment(self._lesson.services, guard, fault, copies)
 
     def batch_experiment(self, partial: bool) -> BatchResult:
         """Ten messages in one batch, the last one bad, with or without partial batch responses."""
         from helpers.lab import experiments
 
         self._check_open()
-        return experiments.batch_experiment(self.cloud, partial)
+        return experiments.batch_experiment(self._lesson.services, partial)
 
     def snapshot(self) -> View:
         """Queues, orders, decisions, runs and messages as they are now, as plain data."""

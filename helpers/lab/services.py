@@ -25,18 +25,18 @@ class Services:
     """Reads and sets up resources of one account. Errors other than "not found" are botocore's own."""
 
     def __init__(self, cloud: Cloud) -> None:
-        self._cloud = cloud
+        self.cloud = cloud
         self._clients: dict[str, Any] = {}
 
     def client(self, service: str) -> Any:
         """A client of the learner's, made once."""
         if service not in self._clients:
             with environment.isolated():
-                self._clients[service] = _session().client(service, endpoint_url=self._cloud.endpoint)
+                self._clients[service] = _session().client(service, endpoint_url=self.cloud.endpoint)
         return self._clients[service]
 
     def arn(self, service: str, resource: str) -> str:
-        return f"arn:aws:{service}:{self._cloud.region}:{self._cloud.account_id}:{resource}"
+        return f"arn:aws:{service}:{self.cloud.region}:{self.cloud.account_id}:{resource}"
 
     # --- queues ---------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ class Services:
 
     def code(self, name: str) -> dict[str, bytes]:
         """The files of the function's deployed ZIP by name. Raises KeyError when there is no such function."""
-        with zipfile.ZipFile(io.BytesIO(self._cloud.deployed_code(name))) as archive:
+        with zipfile.ZipFile(io.BytesIO(self.cloud.deployed_code(name))) as archive:
             return {entry: archive.read(entry) for entry in archive.namelist() if not entry.endswith("/")}
 
     def make_role(self, name: str, statements: Sequence[Mapping[str, Any]]) -> str:

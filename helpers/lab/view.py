@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from helpers.lab.evidence import Evidence, Job, Order, Run
-from helpers.lab.failures import why
 from helpers.lab.idempotent_consumer import FUNCTION, ORDERS, QUEUE, IdempotentConsumer
 
 MessageState = Literal["visible", "in flight", "acknowledged", "dead-lettered", "gone"]
@@ -40,7 +39,10 @@ class DecisionView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """One run of the function: `messages` are the numbers of the messages that it handled."""
+    """One run of the function: `messages` are the numbers of the messages that it handled.
+
+    `result` is what it returned when it succeeded, `reason` the type of the error that it raised.
+    """
 
     number: int
     function: str
@@ -134,9 +136,9 @@ def _queue(lesson: IdempotentConsumer, name: str) -> QueueView | None:
 
 def _run(number: int, run: Run, places: Mapping[str, int]) -> RunView:
     messages = tuple(sorted(places[message] for message in run.message_ids if message in places))
-    return RunView(
-        number, FUNCTION, messages, run.outcome, run.result if run.outcome == "succeeded" else None, why(run)
-    )
+    result = run.result if run.outcome == "succeeded" else None
+    reason = run.error_type or "" if run.outcome == "error" else ""
+    return RunView(number, FUNCTION, messages, run.outcome, result, reason)
 
 
 def _messages(evidence: Evidence, jobs: list[Job], runs: list[Run]) -> tuple[MessageView, ...]:

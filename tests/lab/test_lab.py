@@ -75,11 +75,12 @@ def test_the_scratch_folder_is_there_and_goes_away(lab):
 
 
 def test_a_reset_keeps_the_address_so_clients_go_on_working(learner):
+    made_earlier = learner.lab.cloud.client("sqs")
     learner.connect()
     before = learner.lab.cloud.port
     assert learner.lab.reset() is learner.lab
     assert learner.lab.cloud.port == before
-    assert learner.client("sqs").list_queues().get("QueueUrls", []) == []
+    assert made_earlier.list_queues().get("QueueUrls", []) == []
     learner.first_job()
     assert learner.lab.check("deploy").passed
 
@@ -157,6 +158,8 @@ def test_an_unknown_step_is_an_error_that_lists_the_steps(lab, step):
         {"fault": "earthquake"},
         {"fault": ["none"]},
         {"fault": True},
+        {"port": "5000"},
+        {"port": 65_536},
     ],
 )
 def test_a_bad_parameter_is_named_and_leaves_the_open_lab_alone(lab, wrong):
