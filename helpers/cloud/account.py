@@ -83,7 +83,6 @@ class Cloud:
         self.environment = environment.of_account(self.endpoint)
         self.runtime = Runtime(self)
         self._closing.callback(self.runtime.close)
-        self.boundary.mounts["/_runtime/"] = self.runtime.wsgi
         self.boundary.gates.append(permissions.gate)
         self.faults = Faults(self.boundary, self.journal, self.runtime.kill_run)
         self._closing.callback(self.faults.clear)
@@ -95,6 +94,7 @@ class Cloud:
         self.clock.on_skip(self.boundary.changed.notify)
         atexit.register(self.close)
         self._closing.callback(atexit.unregister, self.close)
+        self._closing.callback(self.boundary.close)
 
     # --- for programs ------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse
 
+from . import mistakes
 from .exchange import BodyTooLarge, Environ, Exchange, environ_with_body, parse, read_body
 from .journal import LEARNER, Call, Caller, Journal
 from .responses import Response, error
@@ -66,6 +67,7 @@ class Boundary:
         self.after_answer: list[After] = []
         self.mounts: dict[str, Application] = {}
         self.hosts: frozenset[str] = frozenset()
+        self._closed = False
         self._moto = moto
         self._routes: dict[tuple[str, str], Handler] = {}
         self._before: dict[tuple[str, str], list[Before]] = {}
@@ -83,6 +85,12 @@ class Boundary:
         """Run `hook` inside the lock after moto answered this call; it may change the response."""
         self._after.setdefault((service, action), []).append(hook)
 
+    def close(self) -> None:
+        """Let moto answer nothing more: calls that still wait must not reach the next account of this process."""
+        with self.lock:
+            self._closed = True
+        self.changed.notify()
+
     def caller_of(self, access_key: str) -> Caller:
         """Who holds an access key. Unknown keys are the learner's: the account has no other people."""
         known = self.callers.get(access_key)
@@ -92,6 +100,8 @@ class Boundary:
         """Let moto answer, inside the lock and between the hooks. `body` replaces the request's body."""
         keys = ((exchange.service, ANY), (exchange.service, exchange.action))
         with self.lock:
+            if self._closed:
+                return error(exchange, "ServiceUnavailable", "The account was closed.", 503)
             for key in keys:
                 for before in self._before.get(key, ()):
                     before(exchange)
@@ -103,9 +113,12 @@ class Boundary:
 
     def answer(self, exchange: Exchange) -> Response:
         """Answer a call: gates (permissions, faults) first, then a route of ours or moto; writes the journal."""
-        response = next((refusal for gate in self.gates if (refusal := gate(exchange)) is not None), None)
-        if response is None:
-            response = self._routes.get((exchange.service, exchange.action), self.ask_moto)(exchange)
+        try:
+            response = next((refusal for gate in self.gates if (refusal := gate(exchange)) is not None), None)
+            if response is None:
+                response = self._routes.get((exchange.service, exchange.action), self.ask_moto)(exchange)
+        except Exception as problem:
+            response = mistakes.refusal(exchange, problem) or _failure(exchange)
         self.journal.record(
             Call,
             service=exchange.service,
@@ -147,8 +160,7 @@ class Boundary:
         try:
             response = self.answer(exchange)
         except Exception:
-            traceback.print_exc()
-            response = error(exchange, "InternalFailure", "The emulated account failed; see its error output.", 500)
+            response = _failure(exchange)
         response.headers.setdefault("x-amzn-RequestId", exchange.request_id)
         return response
 
@@ -182,6 +194,12 @@ _OURS = {
     "access-control-expose-headers",
 }
 """Headers of moto that the loopback server writes itself, or that would open the account to web pages."""
+
+
+def _failure(exchange: Exchange) -> Response:
+    """The answer to a call on which the account itself failed. Call it where the exception is handled."""
+    traceback.print_exc()
+    return error(exchange, "InternalFailure", "The emulated account failed; see its error output.", 500)
 
 
 def _reason(status: int) -> str:

@@ -94,7 +94,7 @@ def _key(table_name: str, members: dict[str, Any]) -> Item | None:
         return None
     source = members.get("Key") or members.get("Item") or {}
     names = [table.hash_key_attr] + ([table.range_key_attr] if table.range_key_attr else [])
-    complete = all(isinstance(source.get(name), dict) for name in names)
+    complete = all(isinstance(source.get(name), dict) and len(source[name]) == 1 for name in names)
     return {name: source[name] for name in names} if complete else None
 
 

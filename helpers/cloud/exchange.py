@@ -138,7 +138,7 @@ def _service_of_path(path: str) -> str:
 def _json_object(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -63,6 +63,7 @@ class Faults:
         self._ids = itertools.count(1)
         self._armed: list[Fault] = []
         self._held: dict[int, tuple[Fault, Exchange]] = {}
+        self._delaying: list[Fault] = []
         self._lock = threading.Lock()
         self._changed = boundary.changed
         boundary.gates.append(self._before)
@@ -95,11 +96,15 @@ class Faults:
         """Answer the call `seconds` later, in real time."""
 
         def effect(exchange: Exchange) -> None:
-            time.sleep(seconds)
+            with self._lock:
+                self._delaying.append(fault)
+            fault.released.wait(seconds)
+            with self._lock:
+                self._delaying.remove(fault)
 
-        return self._arm(
-            f"delay {service}:{action} by {seconds:g} s", service, action, function, "before", times, effect
-        )
+        name = f"delay {service}:{action} by {seconds:g} s"
+        fault = self._arm(name, service, action, function, "before", times, effect)
+        return fault
 
     def throttle(self, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
         """Refuse the call as a service that is over its rate does; the SDK retries by itself."""
@@ -231,10 +236,10 @@ class Faults:
         fault.released.set()
 
     def clear(self) -> int:
-        """Disarm all faults; what is held goes on. Returns how many were armed."""
+        """Disarm all faults; what is held or delayed goes on. Returns how many were armed."""
         with self._lock:
             armed, self._armed = self._armed, []
-            holding = [fault for fault, _ in self._held.values()]
+            holding = [*(fault for fault, _ in self._held.values()), *self._delaying]
         for fault in (*armed, *holding):
             fault.released.set()
         return len(armed)

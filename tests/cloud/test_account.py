@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
 from helpers.cloud import AccountOpen, Cloud
 from helpers.cloud.server import LOOPBACK
@@ -47,6 +52,50 @@ def test_close_can_be_called_again_and_the_port_used_again() -> None:
 def test_time_cannot_run_back(cloud: Cloud) -> None:
     with pytest.raises(ValueError, match="time does not run back"):
         cloud.skip(-1)
+
+
+@pytest.mark.parametrize("waiting", ["long poll", "delayed call"])
+def test_a_call_that_waits_neither_holds_up_the_end_nor_reaches_the_next_account(waiting: str) -> None:
+    with Cloud() as first:
+        url = first.client("sqs").create_queue(QueueName="q")["QueueUrl"]
+        if waiting == "delayed call":
+            delay = first.faults.delay(60, "sqs", "ReceiveMessage")
+        sqs = first.client("sqs", config=Config(retries={"total_max_attempts": 1}))
+        poll = threading.Thread(target=_quietly, args=(sqs.receive_message, url), daemon=True)
+        poll.start()
+        old = first.boundary
+        while not (delay.fired if waiting == "delayed call" else _threads_in("_receive")):
+            old.changed.wait(old.changed.count, 0.05)
+        closing = time.monotonic()
+    assert time.monotonic() - closing < 15, "close waited for the poll's 20 seconds, or for the delay"
+    with Cloud() as second:
+        sqs = second.client("sqs")
+        url = sqs.create_queue(QueueName="q")["QueueUrl"]
+        sqs.send_message(QueueUrl=url, MessageBody="for the second account")
+        old.changed.notify()
+        end = time.monotonic() + 10
+        while _threads_in("_receive", "_fire") and time.monotonic() < end:
+            old.changed.wait(old.changed.count, 0.05)
+        assert not _threads_in("_receive", "_fire")
+        assert len(sqs.receive_message(QueueUrl=url)["Messages"]) == 1
+    poll.join(10)
+    assert not poll.is_alive()
+
+
+def _quietly(receive: Any, url: str) -> None:
+    with contextlib.suppress(BotoCoreError, ClientError):
+        receive(QueueUrl=url, WaitTimeSeconds=20)
+
+
+def _threads_in(*functions: str) -> bool:
+    """Whether some thread is inside a function of the cloud with one of these names."""
+    for frame in sys._current_frames().values():
+        inner: Any = frame
+        while inner is not None:
+            if inner.f_code.co_name in functions and "cloud" in inner.f_code.co_filename:
+                return True
+            inner = inner.f_back
+    return False
 
 
 def test_ids_repeat_with_the_seed() -> None:
