@@ -16,7 +16,7 @@ from helpers.lab.faults import MOST_COPIES, ArmedFault, LabFaults
 from helpers.lab.language import _
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import root, row
+from helpers.show.live import beside_cells, root, row
 from helpers.show.markup import Table, box, code, heading, page, paragraph, plain, prose, sign
 
 
@@ -127,6 +127,8 @@ class _LivePanel:
         )
         rows = [self._row(control) for control in controls()]
         self.root = root(heading(_("Fault controls")), [*rows, self._armed, self._done])
+        # "Clear the faults" lets a held call go on, so it must work while a cell waits in `lab.settle()`.
+        beside_cells(self.copies, *self.buttons.values())
         self.show_armed()
 
     def show_armed(self) -> None:

@@ -43,6 +43,18 @@ def root(title: str, children: Sequence[ipywidgets.Widget]) -> ipywidgets.Widget
     return box
 
 
+def beside_cells(*widgets: ipywidgets.Widget) -> None:
+    """Let the page's messages to these widgets be handled while a cell runs. Call it after they were changed.
+
+    JupyterLab sends them to a subshell of their own, but ipykernel 7.4 leads an answer to the shell that spoke
+    last to the widget (ipykernel/comm/comm.py, `_reply_subshell_for`), and that is the one where the cell runs.
+    Without that note the wish of JupyterLab counts. Other kernels have no such note; there, nothing changes.
+    """
+    for widget in widgets:
+        if widget.comm is not None:
+            vars(widget.comm).pop("_reply_subshell_id", None)
+
+
 def words(html: str, *, style: bool = False) -> ipywidgets.HTML:
     """Static HTML in the reader's language."""
     return ipywidgets.HTML((_STYLE if style else "") + page([html]))

@@ -60,14 +60,15 @@ def plain(value: object) -> Cell:
 def code(value: object) -> Cell:
     """A name, a value or a condition, in code font."""
     text = str(value)
-    style = f"{_CODE};white-space:nowrap" if len(text) <= _WHOLE_CODE else _CODE
-    return Cell(text, f'<code style="{style}">{escape(text)}</code>')
+    # Long code may break anywhere, so without a least width a narrow table would make it a column of letters.
+    more = "" if len(text) <= _WHOLE_CODE else ";display:inline-block;min-width:12em"
+    return Cell(text, _code_html(text, more))
 
 
 def prose(source: str) -> Cell:
     """A sentence of a lesson: `code`, **strong** and *emphasis* as in Markdown, nothing else."""
     parts = re.split(r"(`[^`]+`)", source)
-    html = [code(part[1:-1]).html if part.startswith("`") else _emphasis(escape(part)) for part in parts]
+    html = [_code_html(part[1:-1]) if part.startswith("`") else _emphasis(escape(part)) for part in parts]
     return Cell(source, "".join(html))
 
 
@@ -86,6 +87,11 @@ def blank() -> Cell:
 def without_marks(source: str) -> str:
     """The sentence for a place that takes no markup (the label of a button)."""
     return _EMPHASIS.sub(r"\1", _STRONG.sub(r"\1", source.replace("`", "")))
+
+
+def _code_html(text: str, more: str = "") -> str:
+    whole = ";white-space:nowrap" if len(text) <= _WHOLE_CODE else ""
+    return f'<code style="{_CODE}{whole}{more}">{escape(text)}</code>'
 
 
 def _emphasis(html: str) -> str:

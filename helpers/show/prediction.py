@@ -14,7 +14,7 @@ from helpers.lab.errors import LabError
 from helpers.lab.language import _, labelled
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import root
+from helpers.show.live import beside_cells, root
 from helpers.show.markup import box, heading, page, paragraph, plain, prose, sign, without_marks
 
 
@@ -146,6 +146,7 @@ class _LiveQuestion:
         for number, (button, label) in enumerate(zip(self._buttons, self._labels, strict=True), start=1):
             button.description = f"▸ {label}" if number == chosen else label
             (button.add_class if number == chosen else button.remove_class)("once-chosen")
+        beside_cells(*self._buttons)
 
     def _show(self, html: str) -> None:
         self._said.value += html

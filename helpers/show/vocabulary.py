@@ -22,7 +22,7 @@ from helpers.lab.language import _, current, labelled, ngettext
 from helpers.lab.lesson_texts import VocabularyRow
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import root, row, words
+from helpers.show.live import beside_cells, root, row, words
 from helpers.show.markup import (
     Cell,
     Table,
@@ -173,6 +173,7 @@ class _LiveTable:
                     self._mark(name)
         finally:
             self._loading = False
+        beside_cells(*self._fields.values())
         self._say()
 
     def _field(self, entry: VocabularyRow) -> ipywidgets.Widget:

@@ -14,6 +14,14 @@ from tests.browser.jupyterlab import Notebook, Seen, Server, page, server, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.serial]
 
+# Ends when an answer was saved while it ran.
+BUSY = """
+import os, pathlib, time
+home, end = pathlib.Path(os.environ["ONCE_HOME"]), time.monotonic() + 60
+while not any("meanwhile" in file.read_text(encoding="utf-8") for file in home.rglob("vocabulary-*.txt")):
+    assert time.monotonic() < end, "nothing was saved while this cell ran"
+    time.sleep(0.05)
+"""
 CELLS = {
     "ready": "from helpers.show import Lab\nlab = Lab('idempotent-consumer')\nlab",
     "vocabulary": "lab.vocabulary()",
@@ -24,6 +32,7 @@ CELLS = {
     "view": "lab.view()",
     "outcome": "lab.outcome()",
     "error": "lab.require('repeat')",
+    "busy": BUSY,
 }
 ANSWER = "Le même message, livré deux fois. Тот же заказ."
 
@@ -76,6 +85,17 @@ def test_a_vocabulary_answer_survives_the_kernel(lesson: tuple[Notebook, Seen], 
     notebook.run_cell("ready")
     notebook.run_cell("vocabulary")
     expect(notebook.page.locator(".once-live textarea").first).to_have_value(ANSWER)
+    assert notebook.failed_cells() == []
+    assert seen == Seen()
+
+
+def test_an_answer_is_saved_while_a_cell_runs(lesson: tuple[Notebook, Seen]) -> None:
+    """Callbacks run beside the cell (JupyterLab's comms over subshells): an endless loop costs no answer."""
+    notebook, seen = lesson
+    notebook.run_cell("vocabulary")
+    notebook.start_cell("busy")
+    notebook.page.locator(".once-live textarea").nth(1).press_sequentially("meanwhile")
+    notebook.wait_until_ended("busy")
     assert notebook.failed_cells() == []
     assert seen == Seen()
 
@@ -134,7 +154,7 @@ def test_everything_fits_the_pane(
     """Nothing is wider than its output, so a reader never scrolls sideways to read a sentence."""
     with opened(running, playwright, chromium, f"fits-{width}", width, height) as (notebook, seen):
         notebook.use_whole_window(dark=dark)
-        for cell in CELLS:
+        for cell in (name for name in CELLS if name != "busy"):
             notebook.run_cell(cell)
             notebook.screenshot(f"{'dark' if dark else 'light'}-{width}-{cell}", cell)
         assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]

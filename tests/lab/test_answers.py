@@ -111,9 +111,7 @@ def test_nowhere_to_write_is_an_error_with_advice(tmp_path: Path) -> None:
     assert isinstance(caught.value.__cause__, OSError)
 
 
-def test_a_folder_that_becomes_read_only_midway_costs_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_becomes_read_only_midway_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = made(tmp_path)
     answers.write("vocabulary-guard", "early")
     answers.write("vocabulary-race", "early too")
