@@ -102,12 +102,14 @@ class Cloud:
         """Put the account's variables into `os.environ`: boto3 and the AWS CLI then use this account."""
         if self._installed is None:
             self._installed = environment.Installed(self.environment)
+            environment.forget_default_session()
 
     def uninstall(self) -> None:
         """Give `os.environ` its former values back."""
         if self._installed is not None:
             self._installed.restore()
             self._installed = None
+            environment.forget_default_session()
 
     def write_environment_file(self, path: str | os.PathLike[str]) -> None:
         """Write a file that a POSIX shell can `source` to use the account."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+import sys
 import threading
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
@@ -18,6 +19,10 @@ REGION = "us-east-1"
 ACCOUNT_ID = "123456789012"
 LEARNER_ACCESS_KEY = "AKIAONCELEARNER00001"
 """An access key that exists in no real account: it names the learner at the API boundary, nothing else."""
+
+
+_NO_PROXY = {"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
+"""A proxy of the machine is not asked for loopback addresses."""
 
 
 def of_account(endpoint: str, empty_file: str = os.devnull) -> dict[str, str]:
@@ -33,8 +38,7 @@ def of_account(endpoint: str, empty_file: str = os.devnull) -> dict[str, str]:
         "AWS_SHARED_CREDENTIALS_FILE": empty_file,
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_PAGER": "",
-        "NO_PROXY": "127.0.0.1,localhost",
-        "no_proxy": "127.0.0.1,localhost",
+        **_NO_PROXY,
     }
 
 
@@ -53,12 +57,25 @@ class Installed:
         for name in self._before:
             del environ[name]
         environ.update(variables)
+        for name in _NO_PROXY.keys() & self._added & self._before.keys():
+            # What else must not go through the proxy is still the machine's business.
+            environ[name] = ",".join(filter(None, (variables[name], self._before[name])))
 
     def restore(self) -> None:
         """Give the mapping the values that it had before."""
         for name in self._added:
             self._environ.pop(name, None)
         self._environ.update(self._before)
+
+
+def forget_default_session() -> None:
+    """Let ``boto3.client`` begin anew: its session keeps the profile and the keys of the environment it first saw.
+
+    A profile with `ignore_configured_endpoint_urls` would lead it to a real account, whatever the variables say.
+    """
+    boto3 = sys.modules.get("boto3")
+    if boto3 is not None:
+        boto3.DEFAULT_SESSION = None
 
 
 _isolation = threading.RLock()
@@ -73,6 +90,7 @@ def isolated() -> Iterator[None]:
                 "AWS_CONFIG_FILE": os.devnull,
                 "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
                 "AWS_EC2_METADATA_DISABLED": "true",
+                **_NO_PROXY,
             }
         )
         try:
@@ -83,7 +101,8 @@ def isolated() -> Iterator[None]:
 
 def write_file(path: Path, variables: Mapping[str, str]) -> None:
     """Write a file that a POSIX shell can `source` to use the account, for example with the AWS CLI."""
-    lines = ["unset AWS_PROFILE AWS_DEFAULT_PROFILE AWS_CA_BUNDLE AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE"]
+    # All of them: AWS_ENDPOINT_URL_SQS or AWS_IGNORE_CONFIGURED_ENDPOINT_URLS would lead elsewhere, too.
+    lines = ["unset BOTO_CONFIG $(env | sed -n 's/^\\(AWS_[A-Za-z0-9_]*\\)=.*/\\1/p')"]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     # `aws sqs` of the AWS CLI 1 passes over AWS_ENDPOINT_URL (aws-cli builds the endpoint of SQS by itself).
     lines.append('aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }')

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,42 @@ def test_a_profile_on_the_machine_is_neither_read_nor_usable(
         cloud.uninstall()
 
 
+def test_the_session_that_boto3_made_before_is_forgotten(
+    cloud: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config"
+    config.write_text("[profile real]\nregion = eu-west-3\nignore_configured_endpoint_urls = true\n", encoding="utf-8")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "REAL")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "REAL")
+    monkeypatch.setenv("AWS_PROFILE", "real")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    assert boto3.client("sqs").meta.region_name == "eu-west-3"
+    cloud.install()
+    try:
+        client = boto3.client("sqs")
+        assert (client.meta.endpoint_url, client.meta.region_name) == (cloud.endpoint, cloud.region)
+        assert client.list_queues()["ResponseMetadata"]["HTTPStatusCode"] == 200
+    finally:
+        cloud.uninstall()
+    assert boto3.client("sqs").meta.region_name == "eu-west-3"
+
+
+def test_a_proxy_of_the_machine_is_not_asked(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "intranet.invalid")
+    assert cloud.client("sqs").list_queues()["ResponseMetadata"]["HTTPStatusCode"] == 200
+    cloud.install()
+    try:
+        assert boto3.client("sqs").list_queues()["ResponseMetadata"]["HTTPStatusCode"] == 200
+        assert os.environ["NO_PROXY"].split(",") == ["127.0.0.1", "localhost", "intranet.invalid"]
+    finally:
+        cloud.uninstall()
+    assert os.environ["NO_PROXY"] == "intranet.invalid"
+
+
 def test_a_program_that_sources_the_file_uses_the_account(cloud: Cloud, tmp_path: Path) -> None:
     if sys.platform == "win32":
         pytest.skip("the file is for POSIX shells")
@@ -61,6 +98,11 @@ def test_a_program_that_sources_the_file_uses_the_account(cloud: Cloud, tmp_path
         text=True,
         timeout=60,
         check=True,
-        env={"PATH": "/usr/bin:/bin", "AWS_PROFILE": "production"},
+        env={
+            "PATH": "/usr/bin:/bin",
+            "AWS_PROFILE": "production",
+            "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
+            "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true",
+        },
     )
     assert answer.stdout.strip() == f"{cloud.endpoint}/{cloud.account_id}/from-a-terminal"
