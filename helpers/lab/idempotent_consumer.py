@@ -99,6 +99,8 @@ class IdempotentConsumer:
         services.make_table(REFERENCE)
         item = {"id": {"S": "reference"}, "note": {"S": NOTE}}
         services.client("dynamodb").put_item(TableName=REFERENCE, Item=item)
+        # A function that is still Pending would refuse the learner's first deployment.
+        self._cloud.functions.wait_until_ready(FUNCTION)
         self.provided_code = made["CodeSha256"]
         self.provided_at = self._cloud.journal.last
 
