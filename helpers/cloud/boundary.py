@@ -156,6 +156,8 @@ class Boundary:
             body = read_body(environ)
         except BodyTooLarge:
             return Response(413, b"The request is too large.\n", {"Content-Type": "text/plain", "Connection": "close"})
+        except ValueError:  # chunks without a size
+            return Response(400, b"The body is malformed.\n", {"Content-Type": "text/plain", "Connection": "close"})
         exchange = parse(environ, body, str(uuid.uuid4()), self.caller_of)
         try:
             response = self.answer(exchange)

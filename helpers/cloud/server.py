@@ -14,8 +14,11 @@ from .boundary import Application
 
 LOOPBACK = "127.0.0.1"
 
-# A call to Invoke, a long poll and each idle worker's `next` hold a thread while they wait.
+# A call to Invoke, a long poll and a held call keep a thread while they wait. A handler's own calls must find one all
+# the same, or a burst of invocations would wait for itself: the pool grows when its last thread is taken.
 _THREADS = 64
+_MORE_THREADS = 16
+_MOST_THREADS = 1024
 
 
 class PortInUse(OSError):
@@ -32,6 +35,7 @@ class _Gateway(wsgi.Gateway_10):
     """cheroot's WSGI gateway, with a way to hang up without an answer (a fault that the boundary injects)."""
 
     def get_environ(self) -> dict[str, Any]:
+        _keep_a_thread_free(self.req.server.requests)
         environ: dict[str, Any] = super().get_environ()
         environ["once.hang_up"] = self._hang_up
         return environ
@@ -39,6 +43,16 @@ class _Gateway(wsgi.Gateway_10):
     def _hang_up(self) -> None:
         with contextlib.suppress(OSError):
             self.req.conn.socket.shutdown(socket.SHUT_RDWR)
+
+
+_growing = threading.Lock()
+
+
+def _keep_a_thread_free(pool: Any) -> None:
+    if not pool.idle:
+        with _growing:
+            if not pool.idle:
+                pool.grow(_MORE_THREADS)
 
 
 class Server:
@@ -53,6 +67,7 @@ class Server:
             (LOOPBACK, port or _free_port()),
             application,
             numthreads=_THREADS,
+            max=_MOST_THREADS,
             request_queue_size=128,
             timeout=3600,
             shutdown_timeout=1,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import concurrent.futures
 import http.client
 import json
 import socket
@@ -7,8 +8,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import FrameType
 
 import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
 
 from helpers.cloud import Cloud, PortInUse
 from helpers.cloud.server import LOOPBACK, Server
@@ -97,3 +101,37 @@ def test_a_process_with_an_open_account_can_end() -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
     assert ended.returncode == 0, ended.stderr
     assert time.monotonic() - start < 30
+
+
+def test_a_body_in_chunks_without_a_size_is_malformed(cloud: Cloud) -> None:
+    head = f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{cloud.port}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", cloud.port), timeout=10) as connection:
+        connection.sendall(head + b"no number\r\n{}\r\n0\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+
+
+def _waiting_polls() -> int:
+    """How many threads of the server are inside a long poll."""
+    count = 0
+    for frame in sys._current_frames().values():
+        inner: FrameType | None = frame
+        while inner is not None and inner.f_code.co_name != "_receive":
+            inner = inner.f_back
+        count += inner is not None
+    return count
+
+
+def test_calls_that_wait_leave_a_thread_for_others(cloud: Cloud) -> None:
+    """More calls wait than the server has threads at its start."""
+    url = cloud.client("sqs").create_queue(QueueName="waited-for")["QueueUrl"]
+    sqs = cloud.client("sqs", config=Config(max_pool_connections=90))
+    with concurrent.futures.ThreadPoolExecutor(90) as pool:
+        polls = [pool.submit(sqs.receive_message, QueueUrl=url, WaitTimeSeconds=20) for _ in range(90)]
+        end = time.monotonic() + 15
+        while _waiting_polls() < 90 and time.monotonic() < end:
+            cloud.boundary.changed.wait(cloud.boundary.changed.count, 0.02)
+        assert _waiting_polls() == 90
+        cloud.client("sqs").delete_queue(QueueUrl=url)
+        for poll in polls:
+            with pytest.raises(ClientError, match="does not exist"):
+                poll.result(timeout=20)
