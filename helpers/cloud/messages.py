@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -56,23 +57,29 @@ class Messages:
             return 0.0
 
     def _sent(self, exchange: Exchange, response: Response) -> None:
-        if response.status < 400 and exchange.is_json:
-            self._record_sent(exchange, response.json()["MessageId"], exchange.parameters.get("MessageBody", ""))
+        if response.status < 400:
+            (message_id,) = _message_ids(exchange, response)
+            self._record_sent(exchange, message_id, exchange.parameters.get("MessageBody", ""))
 
     def _sent_batch(self, exchange: Exchange, response: Response) -> None:
-        if response.status < 400 and exchange.is_json:
-            bodies = {entry["Id"]: entry["MessageBody"] for entry in exchange.parameters["Entries"]}
-            for entry in response.json().get("Successful", []):
-                self._record_sent(exchange, entry["MessageId"], bodies[entry["Id"]])
+        if response.status >= 400:
+            return
+        bodies = {entry["Id"]: entry["MessageBody"] for entry in _entries(exchange)}
+        if exchange.is_json:
+            successful = [(entry["Id"], entry["MessageId"]) for entry in response.json().get("Successful", [])]
+        else:
+            successful = _SENT.findall(response.payload.decode())
+        for entry_id, message_id in successful:
+            self._record_sent(exchange, message_id, bodies[entry_id])
 
     def _record_sent(self, exchange: Exchange, message_id: str, body: str) -> None:
         queue = queue_name(exchange.parameters)
         self._journal.record(MessageSent, queue=queue, message_id=message_id, body=body, caller=exchange.caller)
 
     def _received(self, exchange: Exchange, response: Response) -> None:
-        if response.status >= 400 or not exchange.is_json:
+        if response.status >= 400:
             return
-        ids = [message["MessageId"] for message in response.json().get("Messages", [])]
+        ids = _message_ids(exchange, response)
         counts = self._receive_counts(exchange, ids)
         for message_id in ids:
             self._journal.record(
@@ -119,18 +126,48 @@ class Messages:
 
     def _find(self, exchange: Exchange) -> None:
         queue = queue_of(exchange.parameters)
-        entries = exchange.parameters.get("Entries") or [exchange.parameters]
-        handles = {entry.get("ReceiptHandle") for entry in entries if isinstance(entry, dict)}
-        found = (
-            [m.id for m in queue._messages if handles.intersection(m.all_receipt_handles)] if queue is not None else []
-        )
-        exchange.notes["messages"] = found
+        handles = {entry.get("ReceiptHandle") for entry in _entries(exchange)}
+        # A message that was never received has the handle None.
+        handles.discard(None)
+        messages = queue._messages if queue is not None and handles else ()
+        exchange.notes["messages"] = [m for m in messages if handles.intersection(m.all_receipt_handles)]
 
     def _acknowledged(self, exchange: Exchange, response: Response) -> None:
-        if response.status < 400:
-            for message_id in exchange.notes["messages"]:
-                queue = queue_name(exchange.parameters)
-                self._journal.record(MessageAcknowledged, queue=queue, message_id=message_id, caller=exchange.caller)
+        """Record what is gone: an entry of a batch can fail by itself."""
+        queue = queue_of(exchange.parameters)
+        if response.status >= 400 or queue is None:
+            return
+        for message in exchange.notes["messages"]:
+            if not any(left is message for left in queue._messages):
+                self._journal.record(
+                    MessageAcknowledged, queue=queue.name, message_id=message.id, caller=exchange.caller
+                )
+
+
+_SENT = re.compile(r"<Id>([^<]+)</Id>\s*<MessageId>([^<]+)</MessageId>")
+_ENTRY = re.compile(r"\w+RequestEntry\.(\d+)\.(\w+)")
+
+
+def _message_ids(exchange: Exchange, response: Response) -> list[str]:
+    """The ids of the messages in an answer to a send or a receive, in either of SQS's protocols."""
+    if not exchange.is_json:
+        return re.findall(r"<MessageId>([^<]+)</MessageId>", response.payload.decode())
+    answer = response.json()
+    return [message["MessageId"] for message in answer.get("Messages", [answer] if "MessageId" in answer else [])]
+
+
+def _entries(exchange: Exchange) -> list[dict[str, Any]]:
+    """The entries of a batch in either protocol; the parameters themselves when the call is no batch."""
+    parameters = exchange.parameters
+    if not exchange.action.endswith("Batch"):
+        return [parameters]
+    if exchange.is_json:
+        return list(parameters.get("Entries") or [])
+    entries: dict[str, dict[str, Any]] = {}
+    for name, value in parameters.items():
+        if found := _ENTRY.fullmatch(name):
+            entries.setdefault(found[1], {})[found[2]] = value
+    return list(entries.values())
 
 
 def queue_name(parameters: dict[str, Any]) -> str:

@@ -31,9 +31,12 @@ def refusal(exchange: Exchange, problem: Exception) -> Response | None:
     if exchange.is_json and not _is_object(exchange.body):
         return error(exchange, "SerializationException", "The request's body is not a JSON object.")
     shape = _input_shape(exchange.service, exchange.action)
-    if shape is None and exchange.is_json:
-        return error(exchange, "UnknownOperationException", f"There is no operation {exchange.action}.")
-    found = _violation(exchange, shape) if shape is not None else None
+    if shape is None and exchange.action:
+        code = "UnknownOperationException" if exchange.is_json else "InvalidAction"
+        return error(exchange, code, f"The action {exchange.action} is not valid for this endpoint.")
+    # The parameters of the other protocols are not in the model's form.
+    in_form = exchange.is_json or exchange.service == "lambda"
+    found = _violation(exchange, shape) if in_form and shape is not None else None
     if found is None and exchange.service == "dynamodb":
         return _empty_value(exchange) or _unreadable_expression(exchange, problem)
     return found
@@ -50,13 +53,14 @@ def _is_object(body: bytes) -> bool:
 def _input_shape(service: str, action: str) -> Any:
     from botocore.exceptions import UnknownServiceError
     from botocore.loaders import Loader
-    from botocore.model import OperationNotFoundError, ServiceModel
+    from botocore.model import OperationNotFoundError, ServiceModel, StructureShape
 
     name = _MODELS.get(service, service)
     try:
-        return ServiceModel(Loader().load_service_model(name, "service-2")).operation_model(action).input_shape
+        operation = ServiceModel(Loader().load_service_model(name, "service-2")).operation_model(action)
     except (UnknownServiceError, OperationNotFoundError, ValueError):
         return None
+    return operation.input_shape or StructureShape("nothing", {"type": "structure", "members": {}})
 
 
 def _violation(exchange: Exchange, shape: Any) -> Response | None:

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
 from typing import Any
 
 import pytest
 
 from helpers.cloud import Cloud
 from helpers.cloud.journal import MessageAcknowledged, MessageDeadLettered, MessageReceived, MessageSent
+
+SIGNED = {"Authorization": "AWS4-HMAC-SHA256 Credential=AKIA/20260101/us-east-1/sqs/aws4_request, Signature=0"}
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +86,40 @@ def test_a_receive_that_moves_a_message_to_the_dead_letter_queue_says_so(cloud: 
     assert "Messages" not in sqs.receive_message(QueueUrl=url)
     (moved,) = cloud.journal.events(MessageDeadLettered, since=since)
     assert (moved.queue, moved.message_id, moved.dead_letter_queue) == ("failing", sent, "dead")
+
+
+def test_the_query_protocol_of_older_sdks_is_told_as_well(cloud: Cloud, sqs: Any) -> None:
+    url = sqs.create_queue(QueueName="older")["QueueUrl"]
+    since = cloud.journal.last
+
+    def ask(action: str, **members: str) -> str:
+        fields = urllib.parse.urlencode({"Action": action, "Version": "2012-11-05", "QueueUrl": url, **members})
+        with urllib.request.urlopen(urllib.request.Request(url, fields.encode(), SIGNED), timeout=10) as answer:
+            return str(answer.read().decode())
+
+    ask("SendMessage", MessageBody="one & only")
+    entry = "SendMessageBatchRequestEntry"
+    two, three = {f"{entry}.1.Id": "a", f"{entry}.1.MessageBody": "two"}, {f"{entry}.2.Id": "b"}
+    ask("SendMessageBatch", **two, **three, **{f"{entry}.2.MessageBody": "three"})
+    sent = cloud.journal.events(MessageSent, since=since)
+    assert [event.body for event in sent] == ["one & only", "two", "three"]
+    answer = ask("ReceiveMessage", MaxNumberOfMessages="10", WaitTimeSeconds="1")
+    received = cloud.journal.events(MessageReceived, since=since)
+    assert [event.message_id for event in received] == [event.message_id for event in sent]
+    handles = re.findall("<ReceiptHandle>(.*?)</ReceiptHandle>", answer)
+    ask("DeleteMessage", ReceiptHandle=handles[0])
+    entry = "DeleteMessageBatchRequestEntry"
+    ask("DeleteMessageBatch", **{f"{entry}.1.Id": "x", f"{entry}.1.ReceiptHandle": handles[1]})
+    acknowledged = cloud.journal.events(MessageAcknowledged, since=since)
+    assert [event.message_id for event in acknowledged] == [event.message_id for event in sent[:2]]
+
+
+def test_a_delete_without_a_handle_acknowledges_nothing(cloud: Cloud, sqs: Any) -> None:
+    url = sqs.create_queue(QueueName="never-received")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="x")
+    sqs.receive_message(QueueUrl=url)
+    since = cloud.journal.last
+    fields = urllib.parse.urlencode({"Action": "DeleteMessage", "Version": "2012-11-05", "QueueUrl": url}).encode()
+    with contextlib.suppress(urllib.error.HTTPError):
+        urllib.request.urlopen(urllib.request.Request(url, fields, SIGNED), timeout=10).close()
+    assert cloud.journal.events(MessageAcknowledged, since=since) == []

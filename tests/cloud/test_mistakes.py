@@ -30,10 +30,14 @@ def table(cloud: Cloud) -> Any:
     return client
 
 
-def ask(cloud: Cloud, service: str, action: str, body: bytes | Any, path: str = "/", method: str = "POST") -> Any:
+def ask(
+    cloud: Cloud, service: str, action: str, body: Any, path: str = "/", method: str = "POST", form: bool = False
+) -> Any:
     """Send what no SDK would send. Returns status and body."""
     credential = f"Credential=AKIA/20260101/us-east-1/{service}/aws4_request"
     headers = {"Authorization": f"AWS4-HMAC-SHA256 {credential}, SignedHeaders=host, Signature=0"}
+    if form:
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
     if service in TARGETS:
         headers["X-Amz-Target"] = f"{TARGETS[service]}.{action}"
     connection = http.client.HTTPConnection("127.0.0.1", cloud.port, timeout=20)
@@ -69,6 +73,12 @@ def test_a_request_against_the_model_is_refused(
     status, answer = ask(cloud, service, action, body)
     assert (status, json.loads(answer)["__type"]) == (400, code)
     assert [(call.action, call.error) for call in cloud.journal.events(Call, since=since)] == [(action, code)]
+    assert capfd.readouterr().err == ""
+
+
+def test_an_unknown_action_of_the_query_protocol_is_refused(cloud: Cloud, capfd: pytest.CaptureFixture[str]) -> None:
+    status, answer = ask(cloud, "iam", "", b"Action=NoSuchAction&Version=2010-05-08", form=True)
+    assert (status, b"<Code>InvalidAction</Code>" in answer) == (400, True)
     assert capfd.readouterr().err == ""
 
 
