@@ -162,7 +162,11 @@ class Cloud:
             seen = self.boundary.changed.count
             busy = self.busy()
             if not busy:
-                return
+                # `busy` looks at one part after the other. What moved on from a part that it had not seen yet to one
+                # that it had, such as a run that invoked another function, has notified.
+                if self.boundary.changed.count == seen or time.monotonic() >= end:
+                    return
+                continue
             left = end - time.monotonic()
             if left <= 0:
                 raise NotAtRest(busy)

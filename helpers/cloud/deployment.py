@@ -22,6 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+try:
+    from lzma import LZMAError as _LzmaError
+except ImportError:  # a Python that was built without it: such a ZIP is an unknown method
+    _LzmaError = zipfile.BadZipFile  # type: ignore[misc,assignment]
+
 UNZIPPED_LIMIT = 262_144_000
 """Bytes of a function's unpacked code and layers (Lambda quotas: 250 MB)."""
 
@@ -80,6 +85,7 @@ def _opened(data: bytes):  # type: ignore[no-untyped-def]
     except (
         zipfile.BadZipFile,
         zlib.error,
+        _LzmaError,
         EOFError,
         RuntimeError,
         ValueError,

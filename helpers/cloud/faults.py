@@ -85,8 +85,10 @@ class Faults:
         With `accepted` a crash after the call passes over calls that were refused (HTTP status 400 and above).
         """
 
-        def effect(exchange: Exchange) -> None:
+        def effect(exchange: Exchange) -> Response | None:
             self._kill(exchange.caller.request_id)
+            # The process died before the call: nothing may come of it. Nobody is left to read the answer.
+            return error(exchange, "ServiceUnavailable", "The caller is gone.", 503) if when == "before" else None
 
         fault = self._arm(f"crash {when} {service}:{action}", service, action, function, when, times, effect)
         fault.only_accepted = accepted

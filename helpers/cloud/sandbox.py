@@ -79,6 +79,7 @@ class Sandbox:
     ) -> None:
         self.spec = spec
         self.request_id = ""
+        self.last_request_id = ""
         self.killed = False
         now = around.now()
         unique = uuid.uuid4().hex
@@ -86,9 +87,7 @@ class Sandbox:
         self._around = around
         self._endpoint = Endpoint()
         self._reader = logs.OutputReader(around.now)
-        self._stream = logs.LogStream(
-            spec.log_group, logs.stream_name(now, spec.version, unique), around.lock
-        )
+        self._stream = logs.LogStream(spec.log_group, logs.stream_name(now, spec.version, unique), around.lock)
         self._temporary = around.code.temporary()
         self._waiting: Request | None = None
         self._events: list[logs.LogEvent] = []
@@ -128,7 +127,7 @@ class Sandbox:
 
     def _prepare(self, invocation: Invocation) -> RunResult | None:
         """Wait until the worker asks for an event. Returns the result of a start that failed."""
-        self.request_id = invocation.request_id
+        self.request_id = self.last_request_id = invocation.request_id
         if not self._cold:
             self._events, self._texts = [], []
         try:
@@ -178,9 +177,7 @@ class Sandbox:
                 accept(request)
                 return request.body, "error", _error_type(request)
             if called == "invocation/next":
-                refuse(
-                    request, 403, "InvalidStateTransition", "Transition from Running to Ready is not allowed"
-                )
+                refuse(request, 403, "InvalidStateTransition", "Transition from Running to Ready is not allowed")
             else:
                 refuse(request, 400, "InvalidRequestID", "Invalid request ID")
 
@@ -209,9 +206,7 @@ class Sandbox:
         kind = "Sandbox.Timedout"
         return _error(f"RequestId: {request_id} Error: {sentence}", kind, first="errorType"), "timeout", kind
 
-    def _report(
-        self, request_id: str, payload: bytes, outcome: Outcome, kind: str | None, spent: float
-    ) -> RunResult:
+    def _report(self, request_id: str, payload: bytes, outcome: Outcome, kind: str | None, spent: float) -> RunResult:
         self._drain(finish=True)
         self._memory = max(self._memory, peak_memory(self._process.pid))
         broken = outcome in {"timeout", "crash"} or (self._cold and spent == 0.0)
@@ -275,9 +270,7 @@ class Sandbox:
         return WorkerProcess(command, environ={**environ, **telemetry}, folder=self.spec.code)
 
     def _receive(self, deadline: float) -> Request:
-        return self._endpoint.receive(
-            deadline, lambda: self._process.returncode is None, self._drain_during_run
-        )
+        return self._endpoint.receive(deadline, lambda: self._process.returncode is None, self._drain_during_run)
 
     def _drain_during_run(self) -> bool:
         found = self._drain()
@@ -323,9 +316,7 @@ class Sandbox:
     def _environ(self) -> dict[str, str]:
         """Lambda Developer Guide, "Defined runtime environment variables", and what leads SDKs to the account."""
         spec, region = self.spec, self._around.environment["AWS_REGION"]
-        temporary = (
-            {"TEMP": self._temporary, "TMP": self._temporary} if WINDOWS else {"TMPDIR": self._temporary}
-        )
+        temporary = {"TEMP": self._temporary, "TMP": self._temporary} if WINDOWS else {"TMPDIR": self._temporary}
         home = "USERPROFILE" if WINDOWS else "HOME"
         return {
             **basic_environment(),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError
 
 from helpers.cloud import Cloud
-from helpers.cloud.journal import Call, FaultFired
+from helpers.cloud.journal import Call, FaultFired, WriteDecision
 
 KEY = {"id": {"S": "a"}}
 NO_RETRY = Config(retries={"total_max_attempts": 1})
@@ -99,6 +100,29 @@ def test_a_held_call_is_let_go_by_release_and_by_clear(cloud: Cloud, table: Any)
         end(fault)
         writing.join(timeout=10)
         assert not writing.is_alive()
+
+
+@pytest.mark.parametrize(("when", "written"), [("before", False), ("after", True)])
+def test_a_crash_before_the_call_leaves_nothing_and_one_after_it_the_write(
+    cloud: Cloud, table: Any, monkeypatch: pytest.MonkeyPatch, when: Any, written: bool
+) -> None:
+    killed: list[str] = []
+    monkeypatch.setattr(cloud.faults, "_kill", killed.append)
+    cloud.boundary.callers["AKIACRASH"] = lambda: cloud_caller("crashing")
+    client = cloud.session().client(
+        "dynamodb",
+        endpoint_url=cloud.endpoint,
+        aws_access_key_id="AKIACRASH",
+        aws_secret_access_key="x",
+        config=NO_RETRY,
+    )
+    cloud.faults.crash("crashing", when=when)
+    since = cloud.journal.last
+    with contextlib.suppress(ClientError):
+        client.put_item(TableName="t", Item=KEY)
+    assert killed == ["request-of-crashing"]
+    assert ("Item" in table.get_item(TableName="t", Key=KEY)) is written
+    assert len(cloud.journal.events(WriteDecision, since=since)) == written
 
 
 def test_nobody_is_held_without_a_call(cloud: Cloud, table: Any) -> None:

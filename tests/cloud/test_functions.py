@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import io
 import json
@@ -17,9 +18,11 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from helpers.cloud import Cloud, sent_events
-from helpers.cloud.deployment import BadArchive, CodeStore, check_archive, remove_leftovers
+from helpers.cloud.deployment import BadArchive, CodeStore, check_archive, remove, remove_leftovers, unpack
 from helpers.cloud.journal import Call, Deployed, RunEnded, RunStarted
 from tests.cloud.deploying import Deployer, archive, eventually
 
@@ -94,11 +97,7 @@ def test_new_code_is_in_progress_and_then_successful(cloud: Cloud, functions: De
     assert changed["State"] == "Active"
     assert changed["LastUpdateStatus"] == "InProgress"
     assert changed["LastUpdateStatusReasonCode"] == "Creating"
-    assert (
-        changed["CodeSha256"]
-        == base64.b64encode(hashlib.sha256(code).digest()).decode()
-        != before["CodeSha256"]
-    )
+    assert changed["CodeSha256"] == base64.b64encode(hashlib.sha256(code).digest()).decode() != before["CodeSha256"]
     assert changed["RevisionId"] != before["RevisionId"]
 
     functions.client.get_waiter("function_updated_v2").wait(FunctionName=name)
@@ -110,9 +109,7 @@ def test_new_code_is_in_progress_and_then_successful(cloud: Cloud, functions: De
     assert (deployed.function, deployed.code_sha256) == (name, changed["CodeSha256"])
 
 
-def test_the_old_code_answers_while_the_new_is_in_progress(
-    functions: Deployer, slow_transitions: None
-) -> None:
+def test_the_old_code_answers_while_the_new_is_in_progress(functions: Deployer, slow_transitions: None) -> None:
     name = functions.create("def handler(event, context):\n    return 'old'")
     functions.client.update_function_code(
         FunctionName=name, ZipFile=archive("def handler(event, context):\n    return 'new'")
@@ -203,9 +200,7 @@ def test_a_change_can_demand_the_revision_that_was_read(functions: Deployer) -> 
     functions.client.update_function_configuration(FunctionName=name, Timeout=9, RevisionId=revision)
 
 
-def test_settle_waits_for_a_function_that_changes(
-    cloud: Cloud, functions: Deployer, slow_transitions: None
-) -> None:
+def test_settle_waits_for_a_function_that_changes(cloud: Cloud, functions: Deployer, slow_transitions: None) -> None:
     name = functions.create(ECHO, ready=False)
     assert ("function", name) in [(one.kind, one.name) for one in cloud.busy()]
     cloud.settle()
@@ -291,9 +286,7 @@ BAD_ARCHIVES = {
 @pytest.mark.parametrize("data", BAD_ARCHIVES.values(), ids=BAD_ARCHIVES.keys())
 def test_code_that_is_not_a_sound_zip_is_refused(cloud: Cloud, functions: Deployer, data: bytes) -> None:
     name = functions.name()
-    before = sorted(
-        path.name for path in cloud.runtime.code.folder.iterdir() if path.name.startswith((".", "code-"))
-    )
+    before = sorted(path.name for path in cloud.runtime.code.folder.iterdir() if path.name.startswith((".", "code-")))
     with pytest.raises(ClientError) as problem:
         functions.client.create_function(
             FunctionName=name,
@@ -303,9 +296,7 @@ def test_code_that_is_not_a_sound_zip_is_refused(cloud: Cloud, functions: Deploy
             Code={"ZipFile": data},
         )
     assert refusal(problem) == ("InvalidParameterValueException", NOT_A_ZIP, 400)
-    after = sorted(
-        path.name for path in cloud.runtime.code.folder.iterdir() if path.name.startswith((".", "code-"))
-    )
+    after = sorted(path.name for path in cloud.runtime.code.folder.iterdir() if path.name.startswith((".", "code-")))
     assert set(after) <= set(before), "something was left behind"
     with pytest.raises(ClientError):
         functions.client.get_function(FunctionName=name)
@@ -339,6 +330,27 @@ def test_a_zip_that_grows_beyond_250_megabytes_is_refused(functions: Deployer) -
         "InvalidParameterValueException",
         "Unzipped size must be smaller than 262144000 bytes",
     )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]),
+    st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=4),
+)
+@example(zipfile.ZIP_LZMA, [(36 + 4, 255)])
+def test_a_damaged_archive_is_refused_or_unpacked_and_never_more(method: int, damage: list[tuple[int, int]]) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as target:
+        target.writestr("app.py", ECHO)
+    data = bytearray(packed.getvalue())
+    for place, value in damage:
+        data[place % len(data)] = value
+    with tempfile.TemporaryDirectory() as folder:
+        target_folder = Path(folder) / "code"
+        with contextlib.suppress(BadArchive):
+            unpack(bytes(data), target_folder)
+        assert [path.name for path in Path(folder).iterdir()] in ([], ["code"])
+        remove(target_folder)
 
 
 def test_an_archive_of_very_many_entries_is_refused() -> None:
@@ -378,9 +390,7 @@ def test_the_folder_of_a_killed_account_is_removed_and_that_of_a_living_one_stay
 def test_code_can_come_from_a_bucket(functions: Deployer) -> None:
     s3 = functions.cloud.client("s3")
     s3.create_bucket(Bucket="code")
-    s3.put_object(
-        Bucket="code", Key="app.zip", Body=archive("def handler(event, context):\n    return 'from S3'")
-    )
+    s3.put_object(Bucket="code", Key="app.zip", Body=archive("def handler(event, context):\n    return 'from S3'"))
     name = functions.name()
     settings = {
         "FunctionName": name,
@@ -406,9 +416,7 @@ def test_code_can_come_from_a_bucket(functions: Deployer) -> None:
 
 def test_reserved_variables_are_refused(functions: Deployer) -> None:
     with pytest.raises(ClientError) as problem:
-        functions.create(
-            ECHO, Environment={"Variables": {"AWS_REGION": "x", "ORDERS": "y", "LAMBDA_TASK_ROOT": "/"}}
-        )
+        functions.create(ECHO, Environment={"Variables": {"AWS_REGION": "x", "ORDERS": "y", "LAMBDA_TASK_ROOT": "/"}})
     assert refusal(problem)[:2] == (
         "InvalidParameterValueException",
         "Lambda was unable to configure your environment variables because the environment variables you have provided "
@@ -433,9 +441,7 @@ def test_more_than_four_kilobytes_of_variables_are_refused(functions: Deployer) 
         ({"MemorySize": 20000}, "Value '20000' at 'memorySize' failed to satisfy constraint"),
     ],
 )
-def test_settings_out_of_range_are_refused(
-    functions: Deployer, settings: dict[str, int], sentence: str
-) -> None:
+def test_settings_out_of_range_are_refused(functions: Deployer, settings: dict[str, int], sentence: str) -> None:
     with pytest.raises(ClientError) as problem:
         functions.create(ECHO, **settings)
     code, message, _ = refusal(problem)
@@ -549,9 +555,7 @@ def test_reserved_concurrency_of_zero_throttles(functions: Deployer) -> None:
 
 
 def test_an_event_is_accepted_at_once_and_runs_later(cloud: Cloud, functions: Deployer) -> None:
-    name = functions.create(
-        "import time\ndef handler(event, context):\n    time.sleep(event)\n    return 'done'"
-    )
+    name = functions.create("import time\ndef handler(event, context):\n    time.sleep(event)\n    return 'done'")
     functions.invoke(name, 0)
     last = cloud.journal.last
     answer = functions.client.invoke(FunctionName=name, InvocationType="Event", Payload=b"1")
@@ -566,9 +570,7 @@ def test_an_event_is_accepted_at_once_and_runs_later(cloud: Cloud, functions: De
     assert cloud.journal.events(RunStarted, since=last)[0].source == "async"
 
 
-def test_an_event_that_fails_runs_twice_more_under_the_same_request(
-    cloud: Cloud, functions: Deployer
-) -> None:
+def test_an_event_that_fails_runs_twice_more_under_the_same_request(cloud: Cloud, functions: Deployer) -> None:
     name = functions.create("def handler(event, context):\n    raise ValueError(event)")
     last = cloud.journal.last
     answer = functions.client.invoke(FunctionName=name, InvocationType="Event", Payload=b"7")
@@ -594,9 +596,7 @@ def test_an_event_that_fails_runs_twice_more_under_the_same_request(
     assert cloud.functions.invocations.waiting() == 0
 
 
-def test_the_number_of_attempts_and_the_destination_for_failures_can_be_set(
-    cloud: Cloud, functions: Deployer
-) -> None:
+def test_the_number_of_attempts_and_the_destination_for_failures_can_be_set(cloud: Cloud, functions: Deployer) -> None:
     sqs = cloud.client("sqs")
     url = sqs.create_queue(QueueName="failures")["QueueUrl"]
     name = functions.create("def handler(event, context):\n    raise ValueError('no')")
@@ -623,9 +623,7 @@ def test_events_of_other_services_run_the_function_without_docker(cloud: Cloud, 
     s3.put_bucket_notification_configuration(
         Bucket="uploads",
         NotificationConfiguration={
-            "LambdaFunctionConfigurations": [
-                {"LambdaFunctionArn": f"{ARN}{name}", "Events": ["s3:ObjectCreated:*"]}
-            ]
+            "LambdaFunctionConfigurations": [{"LambdaFunctionArn": f"{ARN}{name}", "Events": ["s3:ObjectCreated:*"]}]
         },
     )
     cloud.settle()
@@ -649,9 +647,7 @@ def test_an_asynchronous_payload_is_checked_at_once(functions: Deployer) -> None
         functions.client.invoke(FunctionName=name, InvocationType="Event", Payload=b"no json")
     assert refusal(problem)[0] == "InvalidRequestContentException"
     with pytest.raises(ClientError) as problem:
-        functions.client.invoke(
-            FunctionName=name, InvocationType="Event", Payload=b'"' + b"x" * 1_048_576 + b'"'
-        )
+        functions.client.invoke(FunctionName=name, InvocationType="Event", Payload=b'"' + b"x" * 1_048_576 + b'"')
     assert refusal(problem)[0] == "RequestEntityTooLargeException"
 
 

@@ -193,10 +193,7 @@ def test_a_missing_module_is_an_import_module_error(functions: Deployer) -> None
 
 def test_a_wrong_file_name_is_an_import_module_error(functions: Deployer) -> None:
     name = functions.create({"main.py": "def handler(event, context):\n    pass"})
-    assert (
-        functions.invoke(name, {})[0]["errorMessage"]
-        == "Unable to import module 'app': No module named 'app'"
-    )
+    assert functions.invoke(name, {})[0]["errorMessage"] == "Unable to import module 'app': No module named 'app'"
 
 
 def test_a_missing_handler_is_a_handler_not_found(functions: Deployer) -> None:
@@ -233,9 +230,7 @@ def test_a_result_that_is_not_json_is_a_marshal_error(functions: Deployer) -> No
     name = functions.create("def handler(event, context):\n    return {1, 2}")
     payload, answer = functions.invoke(name, {})
     assert payload["errorType"] == "Runtime.MarshalError"
-    assert (
-        payload["errorMessage"] == "Unable to marshal response: Object of type set is not JSON serializable"
-    )
+    assert payload["errorMessage"] == "Unable to marshal response: Object of type set is not JSON serializable"
     assert payload["requestId"] == answer["ResponseMetadata"]["RequestId"]
 
 
@@ -287,9 +282,7 @@ def test_a_time_out_ends_the_process_and_globals_are_new_afterwards(functions: D
     assert functions.invoke(name, 0)[0] == 1
     log = functions.log(name)
     assert "run 2\n" in log
-    assert any(
-        re.fullmatch(rf"20\S+Z {request_id} Task timed out after 1.00 seconds\n\n", line) for line in log
-    )
+    assert any(re.fullmatch(rf"20\S+Z {request_id} Task timed out after 1.00 seconds\n\n", line) for line in log)
     assert any(line.startswith(f"REPORT RequestId: {request_id}\tDuration: 1000.00 ms") for line in log)
 
 
@@ -312,9 +305,7 @@ def test_a_time_out_ends_even_a_loop_that_never_lets_go(functions: Deployer) -> 
 def test_a_process_that_exits_is_an_exit_error(functions: Deployer, statement: str, reason: str) -> None:
     if "kill" in statement and os.name == "nt":
         pytest.skip("Windows has no signals")
-    name = functions.create(
-        f"import os, sys\ndef handler(event, context):\n    print('last words')\n    {statement}"
-    )
+    name = functions.create(f"import os, sys\ndef handler(event, context):\n    print('last words')\n    {statement}")
     payload, answer = functions.invoke(name, {})
     request_id = answer["ResponseMetadata"]["RequestId"]
     assert payload == {
@@ -326,9 +317,7 @@ def test_a_process_that_exits_is_an_exit_error(functions: Deployer, statement: s
     assert f"RequestId: {request_id} Error: {reason}\nRuntime.ExitError\n" in log
 
 
-def test_kill_run_ends_the_run_as_a_crash_and_the_next_run_is_fresh(
-    cloud: Cloud, functions: Deployer
-) -> None:
+def test_kill_run_ends_the_run_as_a_crash_and_the_next_run_is_fresh(cloud: Cloud, functions: Deployer) -> None:
     name = functions.create(
         """
         import time
@@ -553,6 +542,36 @@ def test_a_layer_can_be_imported(functions: Deployer) -> None:
     assert functions.invoke(name, {})[0] == 250
 
 
+def test_a_late_call_of_a_worker_that_ended_is_still_that_runs(cloud: Cloud, functions: Deployer) -> None:
+    name = functions.create("import os\ndef handler(event, context):\n    return os.environ['AWS_ACCESS_KEY_ID']")
+    key, answer = functions.invoke(name, {})
+    functions.client.delete_function(FunctionName=name)
+    eventually(lambda: cloud.runtime.running(name) == 0, cloud)
+    caller = cloud.boundary.caller_of(key)
+    assert (caller.kind, caller.name, caller.role) == ("function", name, functions.role)
+    assert caller.request_id == answer["ResponseMetadata"]["RequestId"]
+
+
+def test_settle_sees_what_a_run_began_while_it_looked(
+    cloud: Cloud, functions: Deployer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = functions.create("import time\ndef handler(event, context):\n    time.sleep(0.3)")
+    looked: list[None] = []
+    busy = cloud.functions.busy
+
+    def invoked_right_after_the_look() -> object:
+        found = busy()
+        if not looked:
+            looked.append(None)
+            functions.client.invoke(FunctionName=name, InvocationType="Event", Payload=b"{}")
+        return found
+
+    monkeypatch.setattr(cloud.functions, "busy", invoked_right_after_the_look)
+    cloud.settle()
+    assert looked
+    assert [event.outcome for event in cloud.journal.events(RunEnded) if event.function == name] == ["succeeded"]
+
+
 def test_the_boundary_knows_which_run_makes_a_call(cloud: Cloud, functions: Deployer) -> None:
     from helpers.cloud.journal import Call
 
@@ -574,9 +593,7 @@ def test_a_cold_run_and_a_warm_run_write_the_lines_of_the_platform(functions: De
     name = functions.create("print('loading')\ndef handler(event, context):\n    print('one\\ntwo')")
     first = functions.invoke(name, {})[1]["ResponseMetadata"]["RequestId"]
     second = functions.invoke(name, {})[1]["ResponseMetadata"]["RequestId"]
-    numbers = (
-        r"\tDuration: \d+\.\d\d ms\tBilled Duration: \d+ ms\tMemory Size: 128 MB\tMax Memory Used: \d+ MB"
-    )
+    numbers = r"\tDuration: \d+\.\d\d ms\tBilled Duration: \d+ ms\tMemory Size: 128 MB\tMax Memory Used: \d+ MB"
     expected = [
         r"INIT_START Runtime Version: python:3\.11\.v\d+\t"
         r"Runtime Version ARN: arn:aws:lambda:us-east-1::runtime:[0-9a-f]{64}\n",
@@ -755,9 +772,7 @@ _LOOPS = [
     pytest.param(
         "sum(range(10 ** 15))",
         id="a call that keeps the interpreter's lock",
-        marks=pytest.mark.skipif(
-            sys.platform != "linux", reason="only Linux ends such a process from outside"
-        ),
+        marks=pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends such a process from outside"),
     ),
     pytest.param("time.sleep(1000)", id="sleep"),
 ]
@@ -940,9 +955,7 @@ def test_letters_survive_a_kernel_in_the_c_locale() -> None:
         "    assert payload['errorMessage'] == '\\u0437\\u0430', payload\n"
         "    assert '\\u0437\\u0430\\n' in functions.log(name)\n"
     )
-    environ = {
-        name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))
-    }
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={
