@@ -401,7 +401,8 @@ class Look:
     def results(self) -> Finding:
         if not self._repeated():
             return not_attempted()
-        accepted = {d.caller.request_id for d in self._decisions if d.accepted}
+        # An accepted write over a stored order is an overwrite: that job was a duplicate, whatever its run says.
+        created = {d.caller.request_id for d in self._decisions if d.accepted and d.before is None}
         finished = 0
         for job in self._jobs:
             if job.order is None:
@@ -410,7 +411,7 @@ class Look:
             runs = [run for run in self._runs if job.message_id in run.message_ids and run.ended]
             for run in runs:
                 finished += run.outcome == "succeeded"
-                finding = _result_of(run, job, conflict, run.request_id in accepted)
+                finding = _result_of(run, job, conflict, run.request_id in created)
                 if finding:
                     return finding
             if not conflict and runs and not any(run.outcome == "succeeded" for run in runs):
@@ -608,7 +609,7 @@ class Look:
         return right()
 
 
-def _result_of(run: Run, job: Job, conflict: bool, accepted: bool) -> Finding | None:
+def _result_of(run: Run, job: Job, conflict: bool, created: bool) -> Finding | None:
     """What is wrong with the result of one run, or None."""
     if run.outcome == "succeeded":
         if conflict:
@@ -617,7 +618,7 @@ def _result_of(run: Run, job: Job, conflict: bool, accepted: bool) -> Finding | 
                     order=job.order
                 )
             )
-        wanted = {"processed": accepted, "duplicate": not accepted}
+        wanted = {"processed": created, "duplicate": not created}
         result = run.result if isinstance(run.result, dict) else {}
         if any(result.get(name) is not value for name, value in wanted.items()):
             return not_yet(

@@ -73,7 +73,9 @@ def outcome(result: Outcome) -> ShownTables:
         "dead_lettered": _("Dead-letter messages"),
         "executions": _("Executions"),
     }
-    counts = [(plain(name), plain(result[key])) for key, name in names.items() if key in result]
+    # A lesson without a workflow has no executions to speak of.
+    shown = [key for key in names if key in result and (key != "executions" or result[key])]
+    counts = [(plain(names[key]), plain(result[key])) for key in shown]
     headers = [_("Order"), _("Quantity"), _("Total in cents"), _("Runs"), _("Accepted"), _("Refused")]
     keys = ("quantity", "total_cents", "runs", "accepted", "refused")
     orders: list[list[Cell]] = [

@@ -54,6 +54,14 @@ def test_an_overwrite_is_seen_although_the_table_looks_right(learner):
     assert "overwritten 2 times" in learner.detail("repeat", "decisions")
 
 
+def test_results_that_call_an_overwrite_a_first_write_are_not_right(learner):
+    """Variation 2 of "Change it yourself": the reference handler without its condition."""
+    lines = GUARDED.splitlines(keepends=True)
+    learner.first_job("".join(line for line in lines if "Condition" not in line or "except" in line))
+    learner.repeat()
+    assert '"duplicate": true' in learner.detail("repeat", "results")
+
+
 def test_a_condition_that_is_always_true_is_no_guard(learner):
     learner.first_job(GUARDED.replace('"attribute_not_exists(id)"', '"attribute_not_exists(nothing)"'))
     learner.repeat()
