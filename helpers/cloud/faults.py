@@ -87,6 +87,7 @@ class Faults:
 
         def effect(exchange: Exchange) -> Response | None:
             self._kill(exchange.caller.request_id)
+            exchange.notes["never came"] = when == "before"
             # The process died before the call: nothing may come of it. Nobody is left to read the answer.
             return error(exchange, "ServiceUnavailable", "The caller is gone.", 503) if when == "before" else None
 
@@ -283,7 +284,7 @@ class Faults:
         return self._fire(fault, exchange) if fault else None
 
     def _after(self, exchange: Exchange, response: Response) -> None:
-        if self._armed:
+        if self._armed and not exchange.notes.get("never came"):
             fault = self._take(exchange, "after", response)
             if fault:
                 self._fire(fault, exchange)

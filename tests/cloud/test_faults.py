@@ -117,12 +117,14 @@ def test_a_crash_before_the_call_leaves_nothing_and_one_after_it_the_write(
         config=NO_RETRY,
     )
     cloud.faults.crash("crashing", when=when)
+    other = cloud.faults.lose_answer("dynamodb", "PutItem", function="crashing") if when == "before" else None
     since = cloud.journal.last
     with contextlib.suppress(ClientError):
         client.put_item(TableName="t", Item=KEY)
     assert killed == ["request-of-crashing"]
     assert ("Item" in table.get_item(TableName="t", Key=KEY)) is written
     assert len(cloud.journal.events(WriteDecision, since=since)) == written
+    assert cloud.faults.armed() == ([other] if other else [])
 
 
 def test_nobody_is_held_without_a_call(cloud: Cloud, table: Any) -> None:
