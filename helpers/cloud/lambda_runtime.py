@@ -86,6 +86,7 @@ class Runtime:
         self._changed = threading.Condition()
         self._pools: dict[tuple[str, str], _Pool] = {}
         self._runs: dict[str, Sandbox] = {}
+        self._entered: list[FunctionSpec] = []
         self._closed = False
         self._closing: list[Callable[[], None]] = []
         self._spares = Spares(1 if client == "bundled" else 0)
@@ -173,10 +174,10 @@ class Runtime:
         self._retire(lambda key: key == spec.key, spec.revision)
 
     def code_in_use(self) -> set[str]:
-        """The folders that idle or running workers work in."""
+        """The folders of idle workers and of runs, also of those that have no worker yet."""
         with self._changed:
-            folders = {sandbox.spec.code for pool in self._pools.values() for _, sandbox in pool.idle}
-            return folders | {sandbox.spec.code for sandbox in self._runs.values()}
+            idle = [sandbox.spec for pool in self._pools.values() for _, sandbox in pool.idle]
+            return {folder for spec in (*idle, *self._entered) for folder in (spec.code, *spec.layers)}
 
     def on_close(self, end: Callable[[], None]) -> None:
         """Call `end` when the runtime closes, before the workers end."""
@@ -242,10 +243,12 @@ class Runtime:
                 if running >= limit:
                     raise Throttled("Rate Exceeded.")
             self._pools.setdefault(spec.key, _Pool()).running += 1
+            self._entered.append(spec)
 
     def _leave(self, spec: FunctionSpec) -> None:
         with self._changed:
             self._pools[spec.key].running -= 1
+            self._entered.remove(spec)
 
     def _acquire(self, spec: FunctionSpec) -> Sandbox:
         """An idle worker, or a new one; waits while the function has as many as it may have."""

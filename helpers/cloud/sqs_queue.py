@@ -123,7 +123,9 @@ def _redrive_target(queue: Queue) -> tuple[Queue | None, int]:
     if known is None or not policy:
         return None, 0
     # The dead-letter queue may have been deleted, or deleted and created again, since the policy was set.
-    return find(known.queue_arn), int(policy["maxReceiveCount"])
+    target = find(known.queue_arn)
+    # A queue that is its own would move its messages in circles and deliver none of them.
+    return (None if target is queue else target), int(policy["maxReceiveCount"])
 
 
 def _mark_received(queue: Queue, message: Message, now: float) -> None:

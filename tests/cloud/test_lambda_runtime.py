@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 
 from helpers.cloud import Cloud
+from helpers.cloud.deployment import FunctionSpec
 from helpers.cloud.journal import RunEnded, RunStarted
+from helpers.cloud.sandbox import Sandbox
 from tests.cloud.deploying import Deployer, eventually
 
 ROOT = Path(__file__).parents[2]
@@ -550,6 +552,28 @@ def test_a_late_call_of_a_worker_that_ended_is_still_that_runs(cloud: Cloud, fun
     caller = cloud.boundary.caller_of(key)
     assert (caller.kind, caller.name, caller.role) == ("function", name, functions.role)
     assert caller.request_id == answer["ResponseMetadata"]["RequestId"]
+
+
+def test_a_run_that_has_no_worker_yet_keeps_its_code(
+    cloud: Cloud, functions: Deployer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The function is deleted while its first worker is about to start."""
+    name = functions.create("def handler(event, context):\n    return 'still there'")
+    acquire = cloud.runtime._acquire
+    code = []
+
+    def deleted_meanwhile(spec: FunctionSpec) -> Sandbox:
+        code.append(spec.code)
+        functions.client.delete_function(FunctionName=name)
+        cloud.functions._drop_unused_code()
+        return acquire(spec)
+
+    monkeypatch.setattr(cloud.runtime, "_acquire", deleted_meanwhile)
+    assert cloud.runtime.invoke(name, b"{}").payload == b'"still there"'
+    monkeypatch.undo()
+    cloud.runtime.forget(name)
+    cloud.functions._drop_unused_code()
+    assert not os.path.exists(code[0])
 
 
 def test_settle_sees_what_a_run_began_while_it_looked(

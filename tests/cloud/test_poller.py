@@ -308,6 +308,18 @@ def test_a_deleted_dead_letter_queue_takes_nothing(stage: Stage) -> None:
     assert counts(stage.runs(url)) == ["1", "2"]
 
 
+def test_a_queue_that_is_its_own_dead_letter_queue_goes_on_delivering(stage: Stage) -> None:
+    url = stage.queue("its-own")
+    policy = json.dumps({"deadLetterTargetArn": stage.arn(url), "maxReceiveCount": "1"})
+    stage.sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": policy})
+    stage.map(url)
+    stage.send(url, {"do": "fail", "until": 2})
+    stage.cloud.settle()
+    stage.cloud.skip(31)
+    stage.cloud.settle()
+    assert counts(stage.runs(url)) == ["1", "2"]
+
+
 def test_deleting_the_mapping_stops_delivery(stage: Stage) -> None:
     url = stage.queue("stops")
     uuid = stage.map(url)
