@@ -146,9 +146,9 @@ class Boundary:
         return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.payload]
 
     def _respond(self, environ: Environ) -> Response:
-        if self.hosts and (environ.get("HTTP_HOST", "") not in self.hosts or "HTTP_ORIGIN" in environ):
+        if self.hosts and (environ.get("HTTP_HOST", "") not in self.hosts or _of_a_web_page(environ)):
             # A page in the learner's browser can send requests to loopback, also through a host name of its own
-            # that resolves to 127.0.0.1. No SDK sends Origin, and none asks for another host.
+            # that resolves to 127.0.0.1. No SDK asks for another host.
             return Response(
                 403, b"This account answers programs on this machine only.\n", {"Content-Type": "text/plain"}
             )
@@ -196,6 +196,19 @@ _OURS = {
     "access-control-expose-headers",
 }
 """Headers of moto that the loopback server writes itself, or that would open the account to web pages."""
+
+
+def _of_a_web_page(environ: Environ) -> bool:
+    """Whether a page in a browser sends the request; following a link to an object in S3 is allowed.
+
+    An image or a link needs no Origin (Fetch Metadata Request Headers, W3C), and query actions can be in the address.
+    """
+    if "HTTP_ORIGIN" in environ:
+        return True
+    if environ.get("HTTP_SEC_FETCH_SITE", "none") == "none":
+        return False
+    follows_link = environ.get("HTTP_SEC_FETCH_MODE") == "navigate" and environ.get("REQUEST_METHOD") == "GET"
+    return not follows_link or "Action=" in environ.get("QUERY_STRING", "")
 
 
 def _failure(exchange: Exchange) -> Response:

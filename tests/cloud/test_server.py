@@ -61,6 +61,22 @@ def test_a_web_page_is_refused(cloud: Cloud) -> None:
     assert b"programs on this machine only" in body
 
 
+@pytest.mark.parametrize(
+    ("path", "mode", "status"),
+    [
+        ("/?Action=DeleteQueue&QueueUrl=q", "no-cors", 403),
+        ("/?Action=DeleteQueue&QueueUrl=q", "navigate", 403),
+        ("/bucket/picture.png", "no-cors", 403),
+        ("/bucket/report.txt", "navigate", 404),
+    ],
+)
+def test_a_web_page_is_refused_when_it_sends_no_origin(cloud: Cloud, path: str, mode: str, status: int) -> None:
+    connection = http.client.HTTPConnection(LOOPBACK, cloud.port, timeout=10)
+    connection.request("GET", path, headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode})
+    assert connection.getresponse().status == status
+    connection.close()
+
+
 def test_a_body_over_the_limit_is_refused_before_it_is_read(cloud: Cloud) -> None:
     with socket.create_connection((LOOPBACK, cloud.port), timeout=10) as sock:
         sock.sendall(
