@@ -27,6 +27,10 @@ from .worker_process import WINDOWS, WorkerProcess, basic_environment, peak_memo
 INIT_LIMIT = 10.0
 """Seconds that a start may take beside the function's own time-out (Lambda Developer Guide, "Init phase")."""
 
+MEMORY_CEILING = 1024
+"""MB. A process that grows beyond this and beyond the function's own memory is killed. AWS kills at the function's
+memory; Python and the libraries do not take the same space on every machine, so that would not be repeatable here."""
+
 _LOG_PAUSE = 1.0
 """Seconds between two writes of the log during a long run."""
 
@@ -273,6 +277,9 @@ class Sandbox:
         return self._endpoint.receive(deadline, lambda: self._process.returncode is None, self._drain_during_run)
 
     def _drain_during_run(self) -> bool:
+        self._memory = max(self._memory, peak_memory(self._process.pid))
+        if self._memory > max(self.spec.memory, MEMORY_CEILING):
+            self.kill()
         found = self._drain()
         if self._events and time.monotonic() - self._written_at > _LOG_PAUSE and not self._cold:
             self._write()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.cloud import Cloud
+from helpers.cloud import Cloud, sandbox
 from helpers.cloud.deployment import FunctionSpec
 from helpers.cloud.journal import RunEnded, RunStarted
 from helpers.cloud.sandbox import Sandbox
@@ -317,6 +317,24 @@ def test_a_process_that_exits_is_an_exit_error(functions: Deployer, statement: s
     log = functions.log(name)
     assert "last words\n" in log
     assert f"RequestId: {request_id} Error: {reason}\nRuntime.ExitError\n" in log
+
+
+def test_a_process_that_takes_all_memory_is_killed(functions: Deployer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "MEMORY_CEILING", 200)
+    source = """
+        import time
+        def handler(event, context):
+            hoard = b"x" * 300_000_000
+            time.sleep(event)
+            return len(hoard)
+        """
+    payload, answer = functions.invoke(functions.create(source, Timeout=30), 20)
+    request_id = answer["ResponseMetadata"]["RequestId"]
+    assert payload == {
+        "errorType": "Runtime.ExitError",
+        "errorMessage": f"RequestId: {request_id} Error: Runtime exited with error: signal: killed",
+    }
+    assert functions.invoke(functions.create(source, Timeout=30, MemorySize=2048), 0)[0] == 300_000_000
 
 
 def test_kill_run_ends_the_run_as_a_crash_and_the_next_run_is_fresh(cloud: Cloud, functions: Deployer) -> None:
