@@ -138,7 +138,7 @@ class Messages:
         if response.status >= 400 or queue is None:
             return
         for message in exchange.notes["messages"]:
-            if not any(left is message for left in queue._messages):
+            if message.receipt_handle in queue.deleted_messages:
                 self._journal.record(
                     MessageAcknowledged, queue=queue.name, message_id=message.id, caller=exchange.caller
                 )
