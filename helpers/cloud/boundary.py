@@ -65,7 +65,6 @@ class Boundary:
         self.callers: dict[str, Callable[[], Caller]] = {}
         self.gates: list[Gate] = []
         self.after_answer: list[After] = []
-        self.mounts: dict[str, Application] = {}
         self.hosts: frozenset[str] = frozenset()
         self._closed = False
         self._moto = moto
@@ -136,10 +135,6 @@ class Boundary:
         return response
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
-        for prefix, application in self.mounts.items():
-            if path.startswith(prefix):
-                return application(environ, start_response)
         response = self._respond(environ)
         response.headers.setdefault("Content-Length", str(len(response.payload)))
         start_response(f"{response.status} {_reason(response.status)}", list(response.headers.items()))

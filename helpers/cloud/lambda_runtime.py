@@ -204,11 +204,6 @@ class Runtime:
                 self._changed.wait(0.1)
         self.code.close()
 
-    def wsgi(self, environ: dict[str, object], start_response: Callable[..., object]) -> list[bytes]:
-        """Workers call listeners of their own (see runtime_api.py): there is nothing here."""
-        start_response("404 Not Found", [("Content-Length", "0")])
-        return []
-
     # --- workers -----------------------------------------------------------------------------------------------
 
     def _run(self, spec: FunctionSpec, invocation: Invocation) -> RunResult:
