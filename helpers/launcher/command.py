@@ -15,9 +15,8 @@ _CACHES = (".pytest_cache", ".ruff_cache", ".hypothesis", ".mypy_cache", "build"
 
 
 def _setup(options: argparse.Namespace, environment: Environment) -> int:
-    if environment.ready(options.set):
-        say(f"the environment is ready; `{command('lab')}` opens the course.")
-    environment.prepare(options.set)
+    environment.repair(options.set)
+    say(f"`{command('lab')}` opens the course.")
     return 0
 
 

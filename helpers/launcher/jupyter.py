@@ -179,7 +179,7 @@ def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path
     worst = [line for line in lines if line.startswith(("[C ", "[E "))] or [line for line in lines if line]
     raise Trouble(
         f"JupyterLab did not start: {worst[-1] if worst else 'it wrote nothing'}",
-        f"Read {log}; if that does not help, type `{command('clean')}`, then `{command('lab')}`.",
+        f"Type `{command('setup')}`, which repairs .venv, then `{command('lab')}` again. Details: {log}",
     )
 
 

@@ -60,6 +60,29 @@ def test_a_moved_clone_is_not_ready(installed: Environment, tmp_path: Path) -> N
     assert not Environment(tmp_path / "elsewhere").ready("course")
 
 
+def test_repair_makes_an_environment_with_deleted_files_again(
+    installed: Environment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packages = installed.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
+    (packages / "moto-5.dist-info").mkdir(parents=True)
+    lines = '"moto/a,b.py",sha256=x,1\nmoto/__pycache__/a.pyc,,\nmoto-5.dist-info/RECORD,,\n'
+    (packages / "moto-5.dist-info" / "RECORD").write_text(lines, encoding="utf-8")
+    (packages / "moto").mkdir()
+    (packages / "moto" / "a,b.py").write_text("", encoding="utf-8")
+    made: list[str] = []
+    monkeypatch.setattr(installed, "_install", made.append)
+    installed.repair("course")
+    assert made == []
+    assert capsys.readouterr().out == ""
+
+    (packages / "moto" / "a,b.py").unlink()
+    assert installed.missing() == ["moto/a,b.py"]
+    installed.repair("course")
+    assert made == ["course"]
+    assert not installed.folder.exists()
+    assert "moto/a,b.py" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"state": "ready"}', '{"state": "ready", "root": "x", "new": 1}'])
 def test_a_stamp_that_cannot_be_read_is_no_stamp(installed: Environment, text: str) -> None:
     installed.stamp_file.write_text(text, encoding="utf-8")
