@@ -31,8 +31,18 @@ def pytest_configure(config: pytest.Config) -> None:
         (_scratch / folder).mkdir()
         os.environ[name] = str(_scratch / folder)
     os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
+    _kernels_start_on_ports_of_their_own()
     for name in _NOT_INHERITED:
         os.environ.pop(name, None)
+
+
+def _kernels_start_on_ports_of_their_own() -> None:
+    """nbval and papermill start many kernels while handlers open connections: see helpers/course/kernel_ports.py."""
+    from jupyter_client.connect import LocalPortCache
+
+    from helpers.course.kernel_ports import free_port
+
+    LocalPortCache.find_available_port = lambda self, ip: free_port(ip)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -33,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"The account listens on {cloud.endpoint}", flush=True)
             keys = f"AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
             print(f"  export AWS_ENDPOINT_URL={cloud.endpoint} {keys}")
+            print(f"  AWS CLI 1 needs the address again for SQS: aws --endpoint-url {cloud.endpoint} sqs list-queues")
             if options.environment_file:
                 cloud.write_environment_file(options.environment_file)
                 print(f"  source {options.environment_file}")

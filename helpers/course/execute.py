@@ -11,6 +11,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from helpers.course.kernel_ports import kernel_config
 from helpers.course.syllabus import HERE
 
 # Seconds for one cell. A cell waits for queues and workers; more than this is a fault of the lesson.
@@ -46,6 +47,7 @@ def execute(notebook: NotebookNode, folder: Path, language: str, root: Path = HE
             # Errors of a cell are in its outputs; what is left is a warning about TCP, the same for every run.
             extra_arguments=["--Application.log_level=ERROR"],
             resources={"metadata": {"path": str(folder)}},
+            config=kernel_config(),
         )
         try:
             client.execute(env=environment(os.environ, home, language, root))

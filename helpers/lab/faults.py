@@ -190,7 +190,9 @@ class LabFaults:
 
     def _jobs(self) -> list[Job]:
         jobs = self._lesson.evidence().jobs(QUEUE)
-        if not jobs or self._lesson.services.queue_url(QUEUE) is None:
+        if self._lesson.services.queue_url(QUEUE) is None:
+            raise _no_queue()
+        if not jobs:
             raise _nothing_sent()
         return jobs
 
@@ -199,7 +201,7 @@ class LabFaults:
         services = self._lesson.services
         url = services.queue_url(QUEUE)
         if url is None:
-            raise _nothing_sent()
+            raise _no_queue()
         services.make_queue(DEAD_LETTER_QUEUE, {})
         policy = {
             "deadLetterTargetArn": services.arn("sqs", DEAD_LETTER_QUEUE),
@@ -215,6 +217,14 @@ def describe(fault: str) -> str:
         "crash-after-write": _("The process is killed after its next write"),
         "slow-worker": _("The next write is held while the visibility timeout ends"),
     }[fault]
+
+
+def _no_queue() -> NothingSent:
+    return NothingSent(
+        _("There is no queue `{queue}`.").format(queue=QUEUE),
+        _("This fault works on the queue of the lesson. It was not created yet, or it was deleted."),
+        _("Run the cells of step 2 and step 3 again. Then try again."),
+    )
 
 
 def _nothing_sent() -> NothingSent:

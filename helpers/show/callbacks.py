@@ -11,9 +11,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from helpers.lab.errors import LabError
 from helpers.lab.language import _
 from helpers.show.errors import explanation
-from helpers.show.markup import Cell, box, folded, page, paragraph, plain, sign
+from helpers.show.markup import Cell, box, folded, page, paragraph, plain, prose, sign
 
 
 def shown_errors(show: Callable[[str], None]) -> Callable[[Callable[..., Any]], Callable[..., None]]:
@@ -35,8 +36,12 @@ def shown_errors(show: Callable[[str], None]) -> Callable[[Callable[..., Any]], 
 def error_box(error: BaseException) -> str:
     """An error as HTML: what happened, what it means, what to do; the technical part on request."""
     what, meaning, action = explanation(error)
-    lines = [f"{sign('✗')}<strong>{plain(what).html}</strong>"]
-    lines += [paragraph(plain(sentence)) for sentence in (meaning, action) if sentence]
+    expected = isinstance(error, LabError)
+    written = prose if expected else plain
+    lines = [f"{sign('✗')}<strong>{written(what).html}</strong>"]
+    lines += [paragraph(written(sentence)) for sentence in (meaning, action) if sentence]
+    if expected:
+        return page([box("bad", "".join(lines), live=True)])
     report = "".join(traceback.format_exception(error))
     body = f'<pre style="white-space:pre-wrap;font-size:.85em;margin:0">{plain(report).html}</pre>'
     lines.append(folded(_("Technical details"), Cell(report, body)))

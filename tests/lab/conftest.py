@@ -150,7 +150,7 @@ def start_over(lab: Lab) -> None:
     lab._end_of_repeat, lab._repeat_passed = None, False
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def opened() -> Iterator[Lab]:
     lab = Lab("idempotent-consumer", "en")
     yield lab
@@ -159,7 +159,7 @@ def opened() -> Iterator[Lab]:
 
 @pytest.fixture
 def lab(opened: Lab) -> Lab:
-    """The package's lab as it was in the beginning."""
+    """The module's lab as it was in the beginning."""
     if opened.closed:
         opened.__init__("idempotent-consumer", "en")  # type: ignore[misc]
     elif opened.cloud.journal.last != opened._lesson.provided_at:

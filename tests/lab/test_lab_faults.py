@@ -30,12 +30,12 @@ def test_send_again_takes_a_whole_number(learner, copies):
         learner.lab.faults.send_again(copies)
 
 
-def test_without_a_job_there_is_nothing_to_send_again(learner):
+def test_without_a_queue_or_a_job_there_is_nothing_to_send_again(learner):
     for fault in (learner.lab.faults.send_again, learner.lab.faults.other_details):
-        with pytest.raises(NothingSent):
+        with pytest.raises(NothingSent, match="There is no queue `q05-jobs`"):
             fault()
     learner.connect()
-    with pytest.raises(NothingSent):
+    with pytest.raises(NothingSent, match="No job was sent"):
         learner.lab.faults.send_again()
 
 

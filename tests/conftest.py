@@ -1,0 +1,19 @@
+"""What all tests hold: one account at a time in a process, so each module closes what it opened."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_account_stays_open() -> Iterator[None]:
+    """Set up before the module's own fixtures, so torn down after them."""
+    yield
+    account = sys.modules.get("helpers.cloud.account")
+    left = getattr(account, "_open", None)
+    if left is not None:
+        left.close()
+        pytest.fail("this module leaves an emulated account open; the next module could not open its own")
