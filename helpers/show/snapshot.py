@@ -8,7 +8,7 @@ from typing import Any
 
 from helpers.lab.language import _
 from helpers.lab.view import DecisionView, MessageView, RunView, View
-from helpers.show.markup import Cell, Table, code, marked, page, paragraph, plain, prose
+from helpers.show.markup import Cell, Table, code, marked, page, paragraph, plain
 
 _SHORTEN_AFTER = 120
 
@@ -95,7 +95,7 @@ def _run(run: RunView) -> tuple[Cell, ...]:
         "crash": _("✗ crash"),
         "running": _("… running"),
     }[run.outcome]
-    result = prose(run.reason) if run.reason else _json(run.result)
+    result = code(run.reason) if run.reason else _json(run.result)
     messages = ", ".join(str(number) for number in run.messages) or "–"
     return plain(run.number), plain(messages), marked(outcome), result
 

@@ -48,13 +48,6 @@ def test_the_stored_notebooks_hold_the_cells_of_the_lessons() -> None:
         assert (HERE.notebooks / name).read_bytes() == content, f"{name}: run `make notebooks`"
 
 
-@pytest.mark.serial
-def test_a_new_build_gives_the_stored_notebooks_byte_for_byte(capfd: pytest.CaptureFixture[str]) -> None:
-    code = main(["build", "--check"])
-    assert code == 0, capfd.readouterr().err[-4000:]
-
-
-@pytest.mark.serial
 def test_every_text_of_the_helpers_passes_through_the_catalogs(capfd: pytest.CaptureFixture[str]) -> None:
     code = main(["pseudo"])
     assert code == 0, capfd.readouterr().err[-4000:]
