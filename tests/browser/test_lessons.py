@@ -11,7 +11,7 @@ from playwright.sync_api import Playwright
 from helpers.lab.language import SOURCE, known_languages
 from tests.browser.jupyterlab import Notebook, Seen, page, server
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = [language for language in known_languages() if language != SOURCE]
