@@ -39,7 +39,12 @@ CHROMIUM_FLAGS = (
 )
 
 # JupyterLab's own words about requests (of the debugger, of comms) that were open when a kernel was restarted.
-RESTART_NOISE = ("Canceled future for",)
+RESTART_NOISE = (
+    "Canceled future for",
+    # After a restart ipywidgets asks the kernel for its widgets and waits 4 s (CONTROL_COMM_TIMEOUT). The lesson's
+    # cells are already running then, so on a slow machine the answer comes when nobody waits for it any more.
+    "Comm not found for comm id",
+)
 
 _KERNEL_IDLE = """() => {
   const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
