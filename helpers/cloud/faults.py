@@ -31,7 +31,7 @@ class Fault:
     id: int
     description: str
     service: str
-    action: str
+    actions: tuple[str, ...]
     function: str | None
     when: Literal["before", "after"]
     remaining: int
@@ -47,7 +47,7 @@ class Fault:
         return (
             self.when == when
             and self.service == exchange.service
-            and self.action == exchange.action
+            and exchange.action in self.actions
             and (
                 self.function is None or (exchange.caller.kind == "function" and exchange.caller.name == self.function)
             )
@@ -75,12 +75,14 @@ class Faults:
         self,
         function: str,
         service: str = "dynamodb",
-        action: str = "PutItem",
+        action: str | tuple[str, ...] = "PutItem",
         when: Literal["before", "after"] = "after",
         times: int = 1,
         accepted: bool = False,
     ) -> Fault:
         """Kill the worker process of `function` before or after this call: the call's answer never arrives.
+
+        `action` may name several actions; the first call to any of them counts.
 
         With `accepted` a crash after the call passes over calls that were refused (HTTP status 400 and above).
         """
@@ -91,7 +93,7 @@ class Faults:
             # The process died before the call: nothing may come of it. Nobody is left to read the answer.
             return error(exchange, "ServiceUnavailable", "The caller is gone.", 503) if when == "before" else None
 
-        fault = self._arm(f"crash {when} {service}:{action}", service, action, function, when, times, effect)
+        fault = self._arm(f"crash {when} {service}:{_or(action)}", service, action, function, when, times, effect)
         fault.only_accepted = accepted
         return fault
 
@@ -141,14 +143,15 @@ class Faults:
     def hold(
         self,
         service: str,
-        action: str,
+        action: str | tuple[str, ...],
         until: tuple[str, str] | None = None,
         function: str | None = None,
     ) -> Fault:
         """Let the call wait until another caller's call `until` has been answered (since now), or until `release`.
 
         So a race between real processes comes out the same each time. Without `until` only `release` (or the
-        bounded time of 30 s) ends the wait. `wait_until_held` says when a call stands there.
+        bounded time of 30 s) ends the wait. `wait_until_held` says when a call stands there. `action` may name
+        several actions; the first call to any of them is held.
         """
         others: set[Caller] = set()
 
@@ -173,7 +176,7 @@ class Faults:
                     self._held.pop(fault.id, None)
                 self._changed.notify()
 
-        name = f"hold {service}:{action}" + (f" until {until[0]}:{until[1]}" if until else "")
+        name = f"hold {service}:{_or(action)}" + (f" until {until[0]}:{until[1]}" if until else "")
         fault = self._arm(name, service, action, function, "before", 1, effect)
         # From now on, not from the call's arrival: the other run may be done just before this one arrives.
         stop = self._journal.subscribe(watch) if until else _nothing
@@ -193,7 +196,8 @@ class Faults:
         """Ask before a mapping deletes a message: True counts one armed fault down, and the message stays."""
         with self._lock:
             fault = next(
-                (one for one in self._armed if (one.service, one.action) == ("sqs", f"acknowledge {queue}")), None
+                (one for one in self._armed if (one.service, one.actions) == ("sqs", (f"acknowledge {queue}",))),
+                None,
             )
             if fault is None:
                 return False
@@ -253,7 +257,7 @@ class Faults:
         self,
         description: str,
         service: str,
-        action: str,
+        action: str | tuple[str, ...],
         function: str | None,
         when: Literal["before", "after"],
         times: int,
@@ -261,7 +265,8 @@ class Faults:
     ) -> Fault:
         if isinstance(times, bool) or not isinstance(times, int) or times < 1:
             raise ValueError(f"times is {times!r}: a fault fires a whole number of times, at least once")
-        fault = Fault(next(self._ids), description, service, action, function, when, times, effect)
+        actions = (action,) if isinstance(action, str) else action
+        fault = Fault(next(self._ids), description, service, actions, function, when, times, effect)
         with self._lock:
             self._armed.append(fault)
         return fault
@@ -292,6 +297,10 @@ class Faults:
     def _fire(self, fault: Fault, exchange: Exchange) -> Response | None:
         self._journal.record(FaultFired, fault=fault.description, call=exchange.name, caller=exchange.caller)
         return fault.effect(exchange)
+
+
+def _or(action: str | tuple[str, ...]) -> str:
+    return action if isinstance(action, str) else "|".join(action)
 
 
 def _nothing() -> None:

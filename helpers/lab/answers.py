@@ -57,7 +57,8 @@ def places(environ: Mapping[str, str] | None = None, course: Path | None = None)
     course = Path(__file__).resolve().parents[2] if course is None else course
     found: list[Place] = []
     if chosen := environ.get("ONCE_HOME"):
-        found.append(Place("chosen", Path(chosen).expanduser() / "answers"))
+        # Unlike Path.expanduser, this leaves "~nobody" as it is, as a shell does.
+        found.append(Place("chosen", Path(os.path.expanduser(chosen)) / "answers"))
     found.append(Place("user", platformdirs.user_data_path("once-course", appauthor=False) / "answers"))
     found.append(Place("course", course / "answers"))
     found.append(Place("temporary", Path(tempfile.gettempdir()) / f"once-course-{_user()}"))

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from helpers.lab.checks import error_code
 from helpers.lab.errors import BadParameter, ExperimentFailed
 from helpers.lab.evidence import Evidence, refused_by_condition
 from helpers.lab.idempotent_consumer import HANDLERS, MAX_RECEIVE_COUNT
@@ -44,6 +45,7 @@ _TIMEOUT = 30
 _VISIBILITY = 30
 _PATIENCE = 20.0
 _ORDER = "demo-order"
+_ABSENT = frozenset({"ResourceNotFoundException", "NoSuchEntity"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def batch_experiment(services: Services, partial: bool) -> BatchResult:
 
 def _interleave(bench: _Bench, write: str, copies: int) -> None:
     """Hold the first two writes until both workers stand before theirs, then let both go."""
-    holds = [bench.cloud.faults.hold("dynamodb", write, function=bench.function) for _worker in range(2)]
+    holds = [bench.hold(write) for _worker in range(2)]
     for _copy in range(copies):
         bench.send(_ORDER)
     for hold in holds:
@@ -160,7 +162,7 @@ def _interleave(bench: _Bench, write: str, copies: int) -> None:
 
 def _overtake(bench: _Bench, write: str) -> None:
     """Hold a write while the visibility timeout ends; let it go when the second run of the message has ended."""
-    hold = bench.cloud.faults.hold("dynamodb", write, function=bench.function)
+    hold = bench.hold(write)
     bench.send(_ORDER)
     bench.wait_until_held(hold)
     bench.cloud.skip(_VISIBILITY)
@@ -199,7 +201,7 @@ class _Bench:
         self.table = f"q05-x-{name}-orders"
         self.role = f"q05-x-{name}-role"
         self.url = ""
-        self.mapping: str | None = None
+        self.holds: list[Fault] = []
         self._since = self.cloud.journal.last
 
     def make(self, file: str, dead_letters: bool) -> None:
@@ -219,13 +221,12 @@ class _Bench:
         self.settle()
 
     def connect(self, batch_size: int, partial: bool = False) -> None:
-        made = self.services.client("lambda").create_event_source_mapping(
+        self.services.client("lambda").create_event_source_mapping(
             EventSourceArn=self.services.arn("sqs", self.queue),
             FunctionName=self.function,
             BatchSize=batch_size,
             FunctionResponseTypes=["ReportBatchItemFailures"] if partial else [],
         )
-        self.mapping = made["UUID"]
         self.settle()
 
     def send(self, order: str) -> None:
@@ -239,6 +240,11 @@ class _Bench:
             self.cloud.settle(_PATIENCE)
         except NotAtRest as error:
             raise _failed(", ".join(dict.fromkeys(in_words(busy) for busy in error.busy))) from error
+
+    def hold(self, write: str) -> Fault:
+        """Hold the next write of the worker until it is released, at the latest when the experiment ends."""
+        self.holds.append(self.cloud.faults.hold("dynamodb", write, function=self.function))
+        return self.holds[-1]
 
     def wait_until_held(self, hold: Fault) -> None:
         if not self.cloud.faults.wait_until_held(hold, _PATIENCE):
@@ -262,22 +268,48 @@ class _Bench:
         return Evidence(self.cloud.journal, since=self._since)
 
     def remove(self) -> None:
-        """Remove everything that was made, in the order in which it depends on each other."""
+        """Remove what is there, in the order in which it depends on each other; what is not there is no error.
+
+        An interrupt can end an experiment at any call, also during its removal.
+        """
         functions, sqs, iam = (self.services.client(name) for name in ("lambda", "sqs", "iam"))
-        if self.mapping:
-            functions.delete_event_source_mapping(UUID=self.mapping)
+        if self._mappings():
+            # Lambda refuses to delete a mapping that is still being created or deleted.
+            self.settle()
+        for mapping in self._mappings():
+            functions.delete_event_source_mapping(UUID=mapping)
             self.settle()
         for queue in (self.queue, self.dead_letter_queue):
             url = self.services.queue_url(queue)
             if url:
                 sqs.delete_queue(QueueUrl=url)
-        functions.delete_function(FunctionName=self.function)
-        self.services.client("dynamodb").delete_table(TableName=self.table)
-        iam.delete_role_policy(RoleName=self.role, PolicyName="rights")
-        iam.delete_role(RoleName=self.role)
+        with _gone_already():
+            functions.delete_function(FunctionName=self.function)
+        with _gone_already():
+            self.services.client("dynamodb").delete_table(TableName=self.table)
+        with _gone_already():
+            iam.delete_role_policy(RoleName=self.role, PolicyName="rights")
+        with _gone_already():
+            iam.delete_role(RoleName=self.role)
         group = f"/aws/lambda/{self.function}"
         if self.services.has_log_group(group):
             self.services.client("logs").delete_log_group(logGroupName=group)
+
+    def _mappings(self) -> list[str]:
+        """The UUIDs of the worker's mappings."""
+        return [one["UUID"] for one in self.services.mappings() if one["FunctionArn"].endswith(f":{self.function}")]
+
+
+@contextlib.contextmanager
+def _gone_already() -> Iterator[None]:
+    """Let "there is no such resource" pass, and nothing else."""
+    from botocore.exceptions import ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        if error_code(error) not in _ABSENT:
+            raise
 
 
 @contextlib.contextmanager
@@ -286,9 +318,14 @@ def _bench(services: Services, name: str, file: str, dead_letters: bool = False)
     faults = services.cloud.faults
     armed = faults.armed()
     try:
+        # An experiment that was interrupted may have left something behind.
+        bench.remove()
         bench.make(file, dead_letters)
         yield bench
     finally:
+        # A hold that has fired is not armed any more, but a call may still stand there.
+        for hold in bench.holds:
+            faults.cancel(hold)
         for fault in faults.armed():
             if not any(fault is other for other in armed):
                 faults.cancel(fault)

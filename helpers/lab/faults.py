@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 MOST_COPIES = 50
 
+_WRITES = ("PutItem", "UpdateItem", "TransactWriteItems")
+"""The actions with which the role lets the worker write: a guard may stand in any of them."""
+
 _GRACE = 1.0
 """Seconds of real time that a held run waits for `settle` to move the clock, before the fault does it
 itself."""
@@ -119,7 +122,7 @@ class LabFaults:
 
     def crash_after_write(self) -> FaultNotice:
         """Kill the worker's process right after its next write, before the message is acknowledged."""
-        self._armed.append(("crash-after-write", self._cloud.faults.crash(FUNCTION, accepted=True)))
+        self._armed.append(("crash-after-write", self._cloud.faults.crash(FUNCTION, action=_WRITES, accepted=True)))
         return FaultNotice(
             "crash-after-write",
             _("The process of `{function}` will be killed right after its next write.").format(function=FUNCTION)
@@ -247,7 +250,7 @@ class SlowWorker:
         self._cloud = cloud
         self._lesson = lesson
         self._since = cloud.journal.last
-        self.fault = cloud.faults.hold("dynamodb", "PutItem", function=FUNCTION)
+        self.fault = cloud.faults.hold("dynamodb", _WRITES, function=FUNCTION)
         self._skipped = False
         self._over = threading.Event()
         self._lock = threading.Lock()

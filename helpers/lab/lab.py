@@ -23,7 +23,8 @@ from helpers.lab.errors import (
 )
 from helpers.lab.language import _
 from helpers.lab.lesson_texts import LessonTexts
-from helpers.lab.parameters import whole
+from helpers.lab.parameters import seconds as checked_seconds
+from helpers.lab.parameters import shown, whole
 
 if TYPE_CHECKING:
     from helpers.cloud import Cloud
@@ -153,11 +154,13 @@ class Lab:
 
         A message whose run failed stays hidden until its visibility timeout ends; that counts as rest. With
         `skip_waits` the clock skips these waits until nothing comes back; by default it does so after
-        `apply(fault)`, until the queue has drained. Raises StillBusy.
+        `apply(fault)`, until the queue has drained. Raises StillBusy, and BadParameter for a `timeout` that is
+        no number from 0 to 600.
         """
         from helpers.lab import rest
 
         self._check_open()
+        timeout = checked_seconds(timeout, _TEN_MINUTES)
         skipping = self._fault_at_work if skip_waits is None else skip_waits
         rest.wait_until_rest(self.cloud, self.faults.advance, self._skip_hidden if skipping else lambda: 0, timeout)
         self._fault_at_work = False
@@ -173,7 +176,7 @@ class Lab:
         self._check_open()
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= _FOURTEEN_DAYS:
             raise BadParameter(
-                _("`{value}` is not a number of seconds that can be skipped.").format(value=repr(seconds)[:40]),
+                _("`{value}` is not a number of seconds that can be skipped.").format(value=shown(seconds)),
                 _("The clock of the account only moves forward, by at most 14 days."),
                 _("Choose a number from 0 to {highest}, for example `lab.skip(30)`.").format(highest=_FOURTEEN_DAYS),
             )
@@ -344,6 +347,7 @@ class Lab:
             )
 
 
+_TEN_MINUTES = 600
 _FOURTEEN_DAYS = 14 * 24 * 3600
 
 

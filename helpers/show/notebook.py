@@ -73,8 +73,8 @@ class Lab(lab.Lab):
 
         :raises BadParameter: the lesson has no question of this name.
         """
-        if step not in self._predictions:
-            if step not in self.texts.predictions:
+        if not isinstance(step, str) or step not in self._predictions:
+            if step not in tuple(self.texts.predictions):
                 raise BadParameter(
                     _("The lesson has no question `{step}`.").format(step=str(step)[:40]),
                     _("Cells call a question by its name."),

@@ -6,6 +6,7 @@ line ends and stops at a space in the path.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def write(line: str, cell: str) -> None:
                 example="{lab.folder}/app.py"
             ),
         )
-    path = Path(name).expanduser()
+    path = Path(os.path.expanduser(name))
     try:
         with path.open("a" if append else "w", encoding="utf-8", newline="\n") as file:
             file.write(cell)

@@ -217,3 +217,10 @@ def test_two_processes_never_show_half_an_answer(tmp_path: Path) -> None:
     folder = reader.folder
     assert folder is not None
     assert not list(folder.glob(".*.part")), "nothing is left over"
+
+
+def test_a_home_of_nobody_is_a_name_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = Answers("idempotent-consumer", "fr", environ={"ONCE_HOME": "~no-such-user-here/x"})
+    kept.write("note", "là")
+    assert kept.read("note") == "là"

@@ -2,10 +2,43 @@
 
 from __future__ import annotations
 
+import pytest
+
 from helpers.lab.idempotent_consumer import HANDLERS
 from tests.lab.conftest import GUARDED
 
 UNGUARDED = (HANDLERS / "unguarded.py").read_text(encoding="utf-8")
+
+HEAD = """import json, os, boto3
+ORDERS = os.environ["ORDERS_TABLE"]
+dynamodb = boto3.client("dynamodb")
+def handler(event, context):
+    job = json.loads(event["Records"][0]["body"])
+    key, numbers = {"id": {"S": job["id"]}}, (job["quantity"], job["quantity"] * 250 + 100)
+    quantity, total = ({"N": str(number)} for number in numbers)
+"""
+OTHER_WRITES = {
+    "update": HEAD
+    + """
+    try:
+        dynamodb.update_item(TableName=ORDERS, Key=key, UpdateExpression="SET quantity = :q, total_cents = :t",
+            ConditionExpression="attribute_not_exists(id)",
+            ExpressionAttributeValues={":q": quantity, ":t": total})
+    except dynamodb.exceptions.ConditionalCheckFailedException:
+        return {"processed": False, "duplicate": True}
+    return {"processed": True, "duplicate": False}
+""",
+    "transaction": HEAD
+    + """
+    put = {"TableName": ORDERS, "Item": {**key, "quantity": quantity, "total_cents": total},
+        "ConditionExpression": "attribute_not_exists(id)"}
+    try:
+        dynamodb.transact_write_items(TransactItems=[{"Put": put}])
+    except dynamodb.exceptions.TransactionCanceledException:
+        return {"processed": False, "duplicate": True}
+    return {"processed": True, "duplicate": False}
+""",
+}
 
 
 def test_nothing_was_broken_yet(learner):
@@ -88,3 +121,17 @@ def test_a_slow_unguarded_worker_writes_twice(learner):
     learner.send("slow-order", 3)
     learner.lab.settle()
     assert "two runs: 2." in learner.detail("break", "slow")
+
+
+@pytest.mark.parametrize("write", ["update", "transaction"])
+def test_the_faults_meet_a_guard_in_another_kind_of_write(learner, write):
+    learner.first_job(OTHER_WRITES[write])
+    learner.lab.faults.crash_after_write()
+    learner.send("crash-order", 2)
+    learner.lab.settle()
+    learner.returns(1)
+    learner.lab.faults.slow_worker()
+    learner.send("slow-order", 3)
+    learner.lab.settle()
+    outcomes = learner.outcomes("break")
+    assert (outcomes["crash"], outcomes["slow"]) == ("right", "right"), str(learner.lab.check("break"))

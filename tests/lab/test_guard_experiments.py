@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from helpers.lab import experiments
 from helpers.lab.errors import BadParameter
 from helpers.lab.experiments import FAULTS, GUARDS, BatchResult
 from helpers.lab.idempotent_consumer import HANDLERS
@@ -124,3 +125,36 @@ def test_the_handlers_know_nothing_of_the_course(file):
     }
     assert imported == {"json", "os", "boto3"}
     assert "endpoint" not in (HANDLERS / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("moment", ["make_table", "make_role", "make_function"])
+def test_an_interrupt_while_it_is_set_up_leaves_nothing_behind(opened, monkeypatch, moment):
+    def interrupted(*_values):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(opened._lesson.services, moment, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opened.experiment("conditional-write")
+    assert opened._lesson.services.queue_names("q05-x-") == []
+    assert opened.experiment("conditional-write").effects == 1
+
+
+def test_an_interrupt_while_a_write_is_held_lets_it_go(opened, monkeypatch):
+    def interrupted(*_values):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(experiments._Bench, "wait_for_run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opened.experiment("conditional-write", "slow-worker")
+    assert opened.cloud.busy() == []
+    assert opened._lesson.services.queue_names("q05-x-") == []
+
+
+def test_what_an_interrupted_removal_left_is_removed_by_the_next_run(opened, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(experiments._Bench, "remove", lambda bench: None)
+        opened.experiment("conditional-write")
+    assert opened.experiment("conditional-write").effects == 1
+    assert opened._lesson.services.queue_names("q05-x-") == []

@@ -279,3 +279,14 @@ def test_a_lab_needs_no_widgets_and_no_ipython(lab):
         "print([name for name in ('IPython', 'ipywidgets', 'helpers.show') if name in sys.modules])"
     )
     assert done.stdout.strip().splitlines()[-1] == "[]", done.stderr
+
+
+@pytest.mark.parametrize("seconds", [-1, True, "30", None, float("nan"), float("inf"), 601])
+def test_settle_waits_a_real_and_limited_time(lab, seconds):
+    with pytest.raises(BadParameter):
+        lab.settle(seconds)
+
+
+def test_a_number_too_long_to_write_is_out_of_range(lab):
+    with pytest.raises(BadParameter):
+        lab.experiment("none", copies=10**5000)

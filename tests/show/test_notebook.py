@@ -48,6 +48,8 @@ def test_each_question_of_the_lesson_can_be_shown(lab: Lab) -> None:
     assert lab.predict("repeat") is lab.predict("repeat"), "a cell that runs twice shows one question"
     with pytest.raises(BadParameter, match="no question"):
         lab.predict("nowhere")
+    with pytest.raises(BadParameter):
+        lab.predict([])
 
 
 def test_each_check_and_the_view_can_be_shown(lab: Lab) -> None:
