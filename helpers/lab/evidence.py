@@ -80,7 +80,7 @@ def read_job(body: str) -> tuple[str, int] | None:
     """The id and quantity of a job, or None when the text is not a job: the rule that all lessons share."""
     try:
         job = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(job, dict) or set(job) != {"id", "quantity"}:
         return None
@@ -204,5 +204,5 @@ def _records(payload: str) -> tuple[tuple[str, str], ...]:
 def _read_json(text: str | bytes) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -32,6 +32,7 @@ FUNCTION_TIMEOUT = 5
 BATCH_SIZE = 1
 MAX_RECEIVE_COUNT = 3
 
+FIRST_ORDER = "dedup-order"
 INDEPENDENT_ORDER = "other-order"
 
 STEPS = ("connect", "deploy", "repeat", "break", "clean-up")

@@ -23,6 +23,7 @@ from helpers.lab.handler_code import problem_in
 from helpers.lab.idempotent_consumer import (
     BATCH_SIZE,
     DEAD_LETTER_QUEUE,
+    FIRST_ORDER,
     FUNCTION,
     INDEPENDENT_ORDER,
     LOG_GROUP,
@@ -219,6 +220,8 @@ class Look:
         order = self._first_order()
         if order is None:
             return not_yet(self._no_valid_job())
+        if order != FIRST_ORDER:
+            return not_yet(self._no_write(FIRST_ORDER))
         foreign = self._foreign_key()
         if foreign:
             return foreign
@@ -240,6 +243,8 @@ class Look:
         order = self._first_order()
         if order is None:
             return not_yet(self._no_valid_job())
+        if order != FIRST_ORDER:
+            return not_yet(self._no_write(FIRST_ORDER))
         stored = {one.id: one for one in self._lesson.stored_orders()}
         if order not in stored:
             return self._foreign_key() or not_yet(self._no_write(order))
@@ -266,7 +271,8 @@ class Look:
         return not_yet(f"{counts} {failure}" if failure else counts)
 
     def _first_order(self) -> str | None:
-        return next(iter(self._first), None)
+        """The order of step 3; as long as no job names it, the first one that a job names."""
+        return FIRST_ORDER if FIRST_ORDER in self._first else next(iter(self._first), None)
 
     def _no_valid_job(self) -> str:
         body = self._jobs[-1].body.replace("`", "'")[:80]

@@ -21,6 +21,7 @@ from helpers.lab.errors import (
     StepMissing,
     UnknownLesson,
 )
+from helpers.lab.interrupts import to_the_end
 from helpers.lab.language import _
 from helpers.lab.lesson_texts import LessonTexts
 from helpers.lab.parameters import seconds as checked_seconds
@@ -89,10 +90,9 @@ class Lab:
         self._closing = contextlib.ExitStack()
         self.closed = False
         try:
-            self._open_folder()
-            self._open_account(port)
+            to_the_end(lambda: self._begin(port))
         except BaseException:
-            self._closing.close()
+            to_the_end(self._closing.close)
             raise
         _open = self
         atexit.register(self.close)
@@ -225,11 +225,15 @@ class Lab:
         """A fresh account with fresh resources at the same address, in the same kernel. Answers stay untouched."""
         self._check_open()
         port = self.cloud.port
-        self._closing.close()
-        self._closing = contextlib.ExitStack()
-        self.replaced = True
-        self._open_folder()
-        self._open_account(port)
+
+        def again() -> None:
+            self._closing.close()
+            self._closing = contextlib.ExitStack()
+            self.replaced = True
+            self._begin(port)
+
+        # Half an account would neither answer nor make room for a new one.
+        to_the_end(again)
         self._announce()
         return self
 
@@ -242,7 +246,7 @@ class Lab:
         if _open is self:
             _open = None
         atexit.unregister(self.close)
-        self._closing.close()
+        to_the_end(self._closing.close)
 
     def __enter__(self) -> Lab:
         return self
@@ -258,6 +262,10 @@ class Lab:
     def _announce(self) -> None:
         """Say that the lesson is ready. helpers.show shows it in another way."""
         print(self.ready)
+
+    def _begin(self, port: int) -> None:
+        self._open_folder()
+        self._open_account(port)
 
     def _open_folder(self) -> None:
         try:

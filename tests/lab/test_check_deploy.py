@@ -176,3 +176,16 @@ def test_waiting_messages_say_why(learner):
     rest = learner.lab.settle()
     assert "No mapping" in " ".join(rest.notes)
     assert "No mapping" in learner.detail("deploy", "drained")
+
+
+def test_another_order_does_not_stand_for_the_order_of_the_step(learner):
+    learner.connect()
+    learner.deploy()
+    learner.send("my-order", 3)
+    learner.lab.settle()
+    assert "`dedup-order`" in learner.detail("deploy", "condition")
+    assert "`dedup-order`" in learner.detail("deploy", "order")
+    learner.send()
+    learner.lab.settle()
+    report = learner.lab.check("deploy")
+    assert report.passed, str(report)

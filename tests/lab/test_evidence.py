@@ -100,3 +100,8 @@ def _reference() -> dict:
     names: dict = {}
     exec(compile("\n".join(lines), "app.py", "exec"), names)
     return names
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, "1" * 5_000, '{"id":' * 50_000])
+def test_json_that_python_refuses_to_read_is_no_job(body):
+    assert read_job(body) is None

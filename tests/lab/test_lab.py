@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from helpers.lab.errors import (
     StepMissing,
     UnknownLesson,
 )
+from helpers.lab.idempotent_consumer import IdempotentConsumer
 from tests.lab.conftest import Learner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -290,3 +292,23 @@ def test_settle_waits_a_real_and_limited_time(lab, seconds):
 def test_a_number_too_long_to_write_is_out_of_range(lab):
     with pytest.raises(BadParameter):
         lab.experiment("none", copies=10**5000)
+
+
+@pytest.mark.parametrize("moment", ["closing", "opening"])
+def test_an_interrupt_of_a_reset_leaves_a_whole_lab(learner, monkeypatch, moment):
+    provide = IdempotentConsumer.provide
+
+    def interrupted(lesson):
+        signal.raise_signal(signal.SIGINT)
+        provide(lesson)
+
+    with monkeypatch.context() as patched:
+        if moment == "closing":
+            learner.lab._closing.callback(signal.raise_signal, signal.SIGINT)
+        else:
+            patched.setattr(IdempotentConsumer, "provide", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            learner.lab.reset()
+    assert set(learner.outcomes("connect").values()) == {"not-attempted"}
+    learner.connect()
+    assert set(learner.outcomes("connect").values()) == {"right"}
