@@ -147,14 +147,17 @@ class Services:
         return any(group["logGroupName"] == name for group in groups)
 
     def log_lines(self, group: str, start: str) -> list[str] | None:
-        """The messages of a log group that begin with `start`."""
+        """The messages of a log group that begin with `start`, printed or written by a logger.
+
+        Lambda's formatter puts level, time and request id before a logger's message, with tabs between them.
+        """
         lines: list[str] = []
         try:
             for page in self.client("logs").get_paginator("filter_log_events").paginate(logGroupName=group):
                 lines += [event["message"] for event in page["events"]]
         except self.client("logs").exceptions.ResourceNotFoundException:
             return None
-        return [line for line in lines if line.startswith(start)]
+        return [line for line in lines if line.startswith(start) or f"\t{start}" in line]
 
 
 @cache

@@ -137,3 +137,11 @@ def test_the_outcome_stays_what_it_was_at_the_end_of_the_step(learner):
     learner.delete_orders()
     learner.delete_logs()
     assert learner.lab.outcome() == outcome
+
+
+def test_a_result_may_be_written_by_a_logger(learner):
+    logger = "import logging\nlogging.getLogger().setLevel(20)\n"
+    learner.first_job(logger + GUARDED.replace('print("RESULT", ', 'logging.info("RESULT %s", '))
+    learner.repeat()
+    report = learner.lab.check("repeat")
+    assert report.passed, str(report)
