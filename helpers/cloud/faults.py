@@ -11,14 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from .boundary import Boundary
 from .exchange import Exchange
 from .journal import Call, Caller, Event, FaultFired, Journal
 from .responses import Response, error
 
-Effect = Callable[[Exchange], Response | None]
+Effect = Callable[[Exchange, "Fault"], Response | None]
 
 _LONGEST_HOLD = 30.0
 """Seconds. A held call goes on after this time even when the call it waits for never came."""
@@ -39,6 +39,12 @@ class Fault:
     fired: int = 0
     only_accepted: bool = False
     released: threading.Event = field(default_factory=threading.Event)
+    stop: Callable[[], None] = lambda: None
+
+    def let_go(self) -> None:
+        """End what the fault watches and whom it holds."""
+        self.stop()
+        self.released.set()
 
     def fits(self, exchange: Exchange, when: str, response: Response | None = None) -> bool:
         """Whether this call is one that the fault waits for."""
@@ -62,7 +68,7 @@ class Faults:
         self._kill = kill
         self._ids = itertools.count(1)
         self._armed: list[Fault] = []
-        self._held: dict[int, tuple[Fault, Exchange]] = {}
+        self._held: dict[int, Fault] = {}
         self._delaying: list[Fault] = []
         self._lock = threading.Lock()
         self._changed = boundary.changed
@@ -87,20 +93,19 @@ class Faults:
         With `accepted` a crash after the call passes over calls that were refused (HTTP status 400 and above).
         """
 
-        def effect(exchange: Exchange) -> Response | None:
+        def effect(exchange: Exchange, fault: Fault) -> Response | None:
             self._kill(exchange.caller.request_id)
             exchange.notes["never came"] = when == "before"
             # The process died before the call: nothing may come of it. Nobody is left to read the answer.
             return error(exchange, "ServiceUnavailable", "The caller is gone.", 503) if when == "before" else None
 
-        fault = self._arm(f"crash {when} {service}:{_or(action)}", service, action, function, when, times, effect)
-        fault.only_accepted = accepted
-        return fault
+        name = f"crash {when} {service}:{_or(action)}"
+        return self._arm(name, service, action, function, when, times, effect, only_accepted=accepted)
 
     def delay(self, seconds: float, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
         """Answer the call `seconds` later, in real time."""
 
-        def effect(exchange: Exchange) -> None:
+        def effect(exchange: Exchange, fault: Fault) -> None:
             with self._lock:
                 self._delaying.append(fault)
             fault.released.wait(seconds)
@@ -108,14 +113,13 @@ class Faults:
                 self._delaying.remove(fault)
 
         name = f"delay {service}:{action} by {seconds:g} s"
-        fault = self._arm(name, service, action, function, "before", times, effect)
-        return fault
+        return self._arm(name, service, action, function, "before", times, effect)
 
     def throttle(self, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
         """Refuse the call as a service that is over its rate does; the SDK retries by itself."""
         code, message = _THROTTLED.get(service, ("ThrottlingException", "Rate exceeded"))
 
-        def effect(exchange: Exchange) -> Response:
+        def effect(exchange: Exchange, fault: Fault) -> Response:
             return error(exchange, code, message, 400)
 
         return self._arm(f"throttle {service}:{action}", service, action, function, "before", times, effect)
@@ -123,7 +127,7 @@ class Faults:
     def server_error(self, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
         """Answer with HTTP status 500 and do nothing; the SDK retries by itself."""
 
-        def effect(exchange: Exchange) -> Response:
+        def effect(exchange: Exchange, fault: Fault) -> Response:
             return error(
                 exchange, "InternalServerError", "The request processing has failed because of an internal error.", 500
             )
@@ -133,7 +137,7 @@ class Faults:
     def lose_answer(self, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
         """Do the call, then hang up without an answer: the SDK sends it again and meets its own success."""
 
-        def effect(exchange: Exchange) -> None:
+        def effect(exchange: Exchange, fault: Fault) -> None:
             hang_up = exchange.environ.get("once.hang_up")
             if hang_up:
                 hang_up()
@@ -154,33 +158,34 @@ class Faults:
         several actions; the first call to any of them is held.
         """
         others: set[Caller] = set()
+        standing: list[Caller] = []
+        released = threading.Event()
 
         def watch(event: Event) -> None:
             if isinstance(event, Call) and (event.service, event.action) == until:
                 others.add(event.caller)
-                held = self._held.get(fault.id)
-                if held is not None and event.caller != held[1].caller:
-                    fault.released.set()
+                if standing and event.caller != standing[0]:
+                    released.set()
 
-        def effect(exchange: Exchange) -> None:
+        def effect(exchange: Exchange, fault: Fault) -> None:
             with self._lock:
-                self._held[fault.id] = (fault, exchange)
+                self._held[fault.id] = fault
+            standing.append(exchange.caller)
             if others - {exchange.caller}:
-                fault.released.set()
+                released.set()
             self._changed.notify()
             try:
-                fault.released.wait(_LONGEST_HOLD)
+                released.wait(_LONGEST_HOLD)
             finally:
-                stop()
+                fault.stop()
                 with self._lock:
                     self._held.pop(fault.id, None)
                 self._changed.notify()
 
         name = f"hold {service}:{_or(action)}" + (f" until {until[0]}:{until[1]}" if until else "")
-        fault = self._arm(name, service, action, function, "before", 1, effect)
         # From now on, not from the call's arrival: the other run may be done just before this one arrives.
         stop = self._journal.subscribe(watch) if until else _nothing
-        return fault
+        return self._arm(name, service, action, function, "before", 1, effect, released=released, stop=stop)
 
     def lose_acknowledgement(self, queue: str, times: int = 1) -> Fault:
         """Let the next deletions of messages of `queue` by an event source mapping do nothing.
@@ -189,7 +194,13 @@ class Faults:
         standard queue may do (SQS Developer Guide, "Amazon SQS at-least-once delivery").
         """
         return self._arm(
-            f"lose the acknowledgement in {queue}", "sqs", f"acknowledge {queue}", None, "before", times, lambda _: None
+            f"lose the acknowledgement in {queue}",
+            "sqs",
+            f"acknowledge {queue}",
+            None,
+            "before",
+            times,
+            lambda *_: None,
         )
 
     def loses_acknowledgement(self, queue: str, caller: Caller) -> bool:
@@ -240,15 +251,15 @@ class Faults:
         """Disarm one fault; what it holds goes on."""
         with self._lock:
             self._armed = [other for other in self._armed if other is not fault]
-        fault.released.set()
+        fault.let_go()
 
     def clear(self) -> int:
         """Disarm all faults; what is held or delayed goes on. Returns how many were armed."""
         with self._lock:
             armed, self._armed = self._armed, []
-            holding = [*(fault for fault, _ in self._held.values()), *self._delaying]
+            holding = [*self._held.values(), *self._delaying]
         for fault in (*armed, *holding):
-            fault.released.set()
+            fault.let_go()
         return len(armed)
 
     # --- at the boundary ---------------------------------------------------------------------------------------
@@ -262,11 +273,12 @@ class Faults:
         when: Literal["before", "after"],
         times: int,
         effect: Effect,
+        **more: Any,
     ) -> Fault:
         if isinstance(times, bool) or not isinstance(times, int) or times < 1:
             raise ValueError(f"times is {times!r}: a fault fires a whole number of times, at least once")
         actions = (action,) if isinstance(action, str) else action
-        fault = Fault(next(self._ids), description, service, actions, function, when, times, effect)
+        fault = Fault(next(self._ids), description, service, actions, function, when, times, effect, **more)
         with self._lock:
             self._armed.append(fault)
         return fault
@@ -296,7 +308,7 @@ class Faults:
 
     def _fire(self, fault: Fault, exchange: Exchange) -> Response | None:
         self._journal.record(FaultFired, fault=fault.description, call=exchange.name, caller=exchange.caller)
-        return fault.effect(exchange)
+        return fault.effect(exchange, fault)
 
 
 def _or(action: str | tuple[str, ...]) -> str:

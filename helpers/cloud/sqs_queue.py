@@ -84,11 +84,6 @@ def delete(queue: Queue, message: Message, handle: str, now: float) -> bool:
     return True
 
 
-def is_held(queue: Queue, message: Message, handle: str, now: float) -> bool:
-    """Whether the message is still hidden because of the receive that gave `handle`."""
-    return message.receipt_handle == handle and message.visible_at >= now
-
-
 def waiting(queue: Queue, now: float) -> int:
     """How many messages could be received now; of more than a hundred, about how many."""
     counted = sum(1 for _ in itertools.islice(_deliverable(queue, now), _EXACT))

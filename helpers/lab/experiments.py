@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -253,16 +254,15 @@ class _Bench:
     def wait_for_run(self, count: int) -> None:
         """Wait until `count - 1` runs have ended while one is held."""
         changed = self.cloud.boundary.changed
-        for _look in range(int(_PATIENCE / 0.5)):
+        end = time.monotonic() + _PATIENCE
+        while True:
             seen = changed.count
-            runs = self.evidence().runs(self.function)
-            if sum(run.ended is not None for run in runs) >= count - 1:
+            if sum(run.ended is not None for run in self.evidence().runs(self.function)) >= count - 1:
                 return
-            while changed.wait(seen, 0.5):
-                seen = changed.count
-                if sum(run.ended is not None for run in self.evidence().runs(self.function)) >= count - 1:
-                    return
-        raise _failed(_("no second run ended"))
+            left = end - time.monotonic()
+            if left <= 0:
+                raise _failed(_("no second run ended"))
+            changed.wait(seen, left)
 
     def evidence(self) -> Evidence:
         return Evidence(self.cloud.journal, since=self._since)

@@ -79,7 +79,6 @@ class IdempotentConsumer:
     needed = NEEDED
     queues = (QUEUE, DEAD_LETTER_QUEUE)
     function = FUNCTION
-    orders_table = ORDERS
 
     def __init__(self, cloud: Cloud, folder: Path, chosen: Parameters) -> None:
         self._cloud = cloud

@@ -215,40 +215,29 @@ class Look:
         return right()
 
     def condition(self) -> Finding:
-        if not self._jobs:
-            return not_attempted()
-        order = self._first_order()
-        if order is None:
-            return not_yet(self._no_valid_job())
-        if order != FIRST_ORDER:
-            return not_yet(self._no_write(FIRST_ORDER))
-        foreign = self._foreign_key()
-        if foreign:
-            return foreign
-        accepted = [d for d in self._decisions if key_of(d) == order and d.accepted]
+        missing = self._no_first_job() or self._foreign_key()
+        if missing:
+            return missing
+        accepted = [d for d in self._decisions if key_of(d) == FIRST_ORDER and d.accepted]
         if not accepted:
-            return not_yet(self._no_write(order))
+            return not_yet(self._no_write(FIRST_ORDER))
         if accepted[-1].condition is None:
             return not_yet(
                 _("The write of `{order}` was accepted without a condition: it writes again at each delivery.").format(
-                    order=order
+                    order=FIRST_ORDER
                 )
-                + self._keeps_old_write(order)
+                + self._keeps_old_write(FIRST_ORDER)
             )
         return right(_("The condition was `{condition}`.").format(condition=accepted[-1].condition))
 
     def first_order(self) -> Finding:
-        if not self._jobs:
-            return not_attempted()
-        order = self._first_order()
-        if order is None:
-            return not_yet(self._no_valid_job())
-        if order != FIRST_ORDER:
-            return not_yet(self._no_write(FIRST_ORDER))
+        missing = self._no_first_job()
+        if missing:
+            return missing
         stored = {one.id: one for one in self._lesson.stored_orders()}
-        if order not in stored:
-            return self._foreign_key() or not_yet(self._no_write(order))
-        return self._differs(stored[order]) or right()
+        if FIRST_ORDER not in stored:
+            return self._foreign_key() or not_yet(self._no_write(FIRST_ORDER))
+        return self._differs(stored[FIRST_ORDER]) or right()
 
     def drained(self) -> Finding:
         attributes = self._services.queue_attributes(QUEUE)
@@ -269,6 +258,15 @@ class Look:
             return not_yet(counts + " " + _("The mapping is disabled, so nothing is delivered."))
         failure = last_failure(self._runs)
         return not_yet(f"{counts} {failure}" if failure else counts)
+
+    def _no_first_job(self) -> Finding | None:
+        """What is to be said when the job of step 3 was not sent, or None."""
+        if not self._jobs:
+            return not_attempted()
+        order = self._first_order()
+        if order is None:
+            return not_yet(self._no_valid_job())
+        return None if order == FIRST_ORDER else not_yet(self._no_write(FIRST_ORDER))
 
     def _first_order(self) -> str | None:
         """The order of step 3; as long as no job names it, the first one that a job names."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from helpers.cloud import Cloud
 
 NO_QUEUE = frozenset({"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"})
-NOT_FOUND = "ResourceNotFoundException"
 _OLDEST_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 

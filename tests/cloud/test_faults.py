@@ -127,6 +127,18 @@ def test_a_crash_before_the_call_leaves_nothing_and_one_after_it_the_write(
     assert cloud.faults.armed() == ([other] if other else [])
 
 
+@pytest.mark.parametrize("end", ["cancel", "clear"])
+def test_a_hold_that_never_fired_leaves_nobody_listening(cloud: Cloud, end: str) -> None:
+    before = cloud.journal._subscribers
+    fault = cloud.faults.hold("dynamodb", "PutItem", until=("dynamodb", "GetItem"))
+    assert len(cloud.journal._subscribers) == len(before) + 1
+    if end == "cancel":
+        cloud.faults.cancel(fault)
+    else:
+        cloud.faults.clear()
+    assert cloud.journal._subscribers == before
+
+
 def test_nobody_is_held_without_a_call(cloud: Cloud, table: Any) -> None:
     fault = cloud.faults.hold("dynamodb", "PutItem")
     assert not cloud.faults.wait_until_held(fault, timeout=0.05)
