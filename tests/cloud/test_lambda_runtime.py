@@ -367,6 +367,8 @@ def test_a_worker_that_died_while_idle_is_replaced_silently(cloud: Cloud, functi
     name = functions.create("import os\ndef handler(event, context):\n    return os.getpid()")
     first = int(cloud.runtime.invoke(name, b"{}").payload)
     os.kill(first, signal.SIGTERM)
+    # A worker that dies with a run in its hands is a crash: this one is to be dead before.
+    eventually(lambda: not _alive(first), cloud)
     second = cloud.runtime.invoke(name, b"{}")
     assert second.outcome == "succeeded"
     assert int(second.payload) != first
