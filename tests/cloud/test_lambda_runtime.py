@@ -366,9 +366,10 @@ def test_kill_run_ends_the_run_as_a_crash_and_the_next_run_is_fresh(cloud: Cloud
 def test_a_worker_that_died_while_idle_is_replaced_silently(cloud: Cloud, functions: Deployer) -> None:
     name = functions.create("import os\ndef handler(event, context):\n    return os.getpid()")
     first = int(cloud.runtime.invoke(name, b"{}").payload)
+    (worker,) = (one for pool in cloud.runtime._pools.values() for _, one in pool.idle if one.spec.name == name)
     os.kill(first, signal.SIGTERM)
-    # A worker that dies with a run in its hands is a crash: this one is to be dead before.
-    eventually(lambda: not _alive(first), cloud)
+    # A worker that dies with a run in its hands is a crash: this one is to be dead before, with all its threads.
+    eventually(lambda: not worker.alive, cloud)
     second = cloud.runtime.invoke(name, b"{}")
     assert second.outcome == "succeeded"
     assert int(second.payload) != first
