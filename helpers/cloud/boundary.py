@@ -21,7 +21,7 @@ from .journal import LEARNER, Call, Caller, Journal
 from .responses import Response, error
 
 Handler = Callable[[Exchange], Response]
-Before = Callable[[Exchange], None]
+Before = Callable[[Exchange], Response | None]
 After = Callable[[Exchange, Response], None]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 Gate = Callable[[Exchange], Response | None]
@@ -77,7 +77,11 @@ class Boundary:
         self._routes[service, action] = handler
 
     def before(self, service: str, action: str, hook: Before) -> None:
-        """Run `hook` inside the lock before moto answers this call; action may be ``*``."""
+        """Run `hook` inside the lock before moto answers this call; action may be ``*``.
+
+        A hook that returns a response answers in moto's place: the hooks before moto that follow it do not run, those
+        after moto do. A hook may replace the exchange's body.
+        """
         self._before.setdefault((service, action), []).append(hook)
 
     def after(self, service: str, action: str, hook: After) -> None:
@@ -101,10 +105,12 @@ class Boundary:
         with self.lock:
             if self._closed:
                 return error(exchange, "ServiceUnavailable", "The account was closed.", 503)
-            for key in keys:
-                for before in self._before.get(key, ()):
-                    before(exchange)
-            response = self._moto_response(environ_with_body(exchange.environ, exchange.body if body is None else body))
+            hooks = (before for key in keys for before in self._before.get(key, ()))
+            response = next((answer for before in hooks if (answer := before(exchange)) is not None), None)
+            if response is None:
+                response = self._moto_response(
+                    environ_with_body(exchange.environ, exchange.body if body is None else body)
+                )
             for key in keys:
                 for after in self._after.get(key, ()):
                     after(exchange, response)
