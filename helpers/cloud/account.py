@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import environment, patches, permissions
-from .boundary import Boundary
+from .boundary import Application, Boundary
 from .clock import Clock
 from .decisions import Decisions
 from .environment import ACCOUNT_ID, REGION
@@ -40,9 +41,9 @@ class AccountOpen(RuntimeError):
 class Cloud:
     """The account: region us-east-1, number 123456789012, on ``http://127.0.0.1:PORT``.
 
-    `port` 0 takes any free port; a taken one raises `PortInUse`. `seed` makes moto's ids repeatable; None leaves
-    them random. One account can be open in a process at a time (`AccountOpen`). Use it as a context manager or call
-    `close`; the end of the process closes it too.
+    `port` 0 takes any free port; a taken one raises `PortInUse`. `seed` makes moto's ids repeatable and decides which
+    calls the faults with a rate hit; None leaves both to chance. One account can be open in a process at a time
+    (`AccountOpen`). Use it as a context manager or call `close`; the end of the process closes it too.
     """
 
     region = REGION
@@ -83,8 +84,8 @@ class Cloud:
         self.environment = environment.of_account(self.endpoint)
         self.runtime = Runtime(self)
         self._closing.callback(self.runtime.close)
-        self.boundary.gates.append(permissions.gate)
-        self.faults = Faults(self.boundary, self.journal, self.runtime.kill_run)
+        self.boundary.gates.append(permissions.gate(self.clock.now))
+        self.faults = Faults(self, random.randrange(2**32) if seed is None else seed)
         self._closing.callback(self.faults.clear)
         Decisions(self.boundary, self.journal)
         Messages(self.boundary, self.journal)
@@ -196,11 +197,13 @@ def _forget(cloud: Cloud) -> None:
             _open = None
 
 
-def _moto_application() -> Any:
-    """moto's WSGI application with the services of the course loaded, so that no first call pays for it."""
+def _moto_application() -> Application:
+    """moto's WSGI application, with a shorter way for the calls of which there are many."""
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
-    return DomainDispatcherApplication(create_backend_app)
+    from .direct import Direct
+
+    return Direct(DomainDispatcherApplication(create_backend_app))
 
 
 def _reset_moto(seed: int | None) -> None:

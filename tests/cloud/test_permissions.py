@@ -73,8 +73,10 @@ def test_not_action_and_not_resource(cloud: Cloud) -> None:
     assert permissions.decide(role, "dynamodb:PutItem", TABLE + "2") == "denied"
 
 
-def test_a_condition_allows_nothing_since_it_is_not_evaluated(cloud: Cloud) -> None:
+def test_a_condition_decides(cloud: Cloud) -> None:
     role = role_with(cloud, "conditional", allow("sqs:*", QUEUE, Condition={"Bool": {"aws:SecureTransport": "true"}}))
+    assert permissions.decide(role, "sqs:SendMessage", QUEUE) == "allowed"
+    role = role_with(cloud, "never", allow("sqs:*", QUEUE, Condition={"Bool": {"aws:SecureTransport": "false"}}))
     assert permissions.decide(role, "sqs:SendMessage", QUEUE) == "not allowed"
 
 
