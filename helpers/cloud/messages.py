@@ -7,10 +7,10 @@ import time
 from typing import Any
 
 from .boundary import Boundary
-from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange, with_parameters
 from .journal import Journal, MessageAcknowledged, MessageDeadLettered, MessageReceived, MessageSent
 from .responses import Response
+from .sqs_request import entries, queue_name, queue_of
 
 # Seconds between two looks of a long poll at a queue in which nothing arrives but time passes: a message can
 # become visible without any call.
@@ -64,7 +64,7 @@ class Messages:
     def _sent_batch(self, exchange: Exchange, response: Response) -> None:
         if response.status >= 400:
             return
-        bodies = {entry["Id"]: entry["MessageBody"] for entry in _entries(exchange)}
+        bodies = {entry["Id"]: entry["MessageBody"] for entry in entries(exchange)}
         if exchange.is_json:
             successful = [(entry["Id"], entry["MessageId"]) for entry in response.json().get("Successful", [])]
         else:
@@ -126,7 +126,7 @@ class Messages:
 
     def _find(self, exchange: Exchange) -> None:
         queue = queue_of(exchange.parameters)
-        handles = {entry.get("ReceiptHandle") for entry in _entries(exchange)}
+        handles = {entry.get("ReceiptHandle") for entry in entries(exchange)}
         # A message that was never received has the handle None.
         handles.discard(None)
         messages = queue._messages if queue is not None and handles else ()
@@ -145,7 +145,6 @@ class Messages:
 
 
 _SENT = re.compile(r"<Id>([^<]+)</Id>\s*<MessageId>([^<]+)</MessageId>")
-_ENTRY = re.compile(r"\w+RequestEntry\.(\d+)\.(\w+)")
 
 
 def _message_ids(exchange: Exchange, response: Response) -> list[str]:
@@ -154,29 +153,3 @@ def _message_ids(exchange: Exchange, response: Response) -> list[str]:
         return re.findall(r"<MessageId>([^<]+)</MessageId>", response.payload.decode())
     answer = response.json()
     return [message["MessageId"] for message in answer.get("Messages", [answer] if "MessageId" in answer else [])]
-
-
-def _entries(exchange: Exchange) -> list[dict[str, Any]]:
-    """The entries of a batch in either protocol; the parameters themselves when the call is no batch."""
-    parameters = exchange.parameters
-    if not exchange.action.endswith("Batch"):
-        return [parameters]
-    if exchange.is_json:
-        return list(parameters.get("Entries") or [])
-    entries: dict[str, dict[str, Any]] = {}
-    for name, value in parameters.items():
-        if found := _ENTRY.fullmatch(name):
-            entries.setdefault(found[1], {})[found[2]] = value
-    return list(entries.values())
-
-
-def queue_name(parameters: dict[str, Any]) -> str:
-    """The name in a call's QueueUrl."""
-    return str(parameters.get("QueueUrl", "")).rpartition("/")[2]
-
-
-def queue_of(parameters: dict[str, Any]) -> Any:
-    """moto's queue for a call's QueueUrl, or None."""
-    from moto.sqs.models import sqs_backends
-
-    return sqs_backends[ACCOUNT_ID][REGION].queues.get(queue_name(parameters))

@@ -52,19 +52,35 @@ class Response:
             return found.group(1).decode() if found else str(self.status)
 
 
+class Refused(Exception):
+    """A request that AWS refuses; `answer` says it in the protocol of the request.
+
+    `members` are further members of the error, such as S3's ArgumentName.
+    """
+
+    def __init__(self, code: str, message: str, status: int = 400, **members: str) -> None:
+        super().__init__(message)
+        self.code, self.message, self.status, self.members = code, message, status, members
+
+    def answer(self, exchange: Exchange) -> Response:
+        """The refusal as an answer to `exchange`."""
+        return error(exchange, self.code, self.message, self.status, **self.members)
+
+
 # The legacy codes that SQS's JSON answers carry beside the shape's name in x-amzn-query-error
 # (SQS Developer Guide, "Differences between AWS JSON protocol and AWS query protocol").
 _SQS_SHAPES = {
     "AccessDenied": "AccessDeniedException",
     "AWS.SimpleQueueService.NonExistentQueue": "QueueDoesNotExist",
-    "AWS.SimpleQueueService.QueueDeletedRecently": "QueueDeletedRecently",
+    "QueueAlreadyExists": "QueueNameExists",
 }
+_SQS_PREFIX = "AWS.SimpleQueueService."
 
 
 def error(exchange: Exchange, code: str, message: str, status: int = 400, **members: Any) -> Response:
     """A failed answer in the protocol of the request. `members` are further members of a JSON error."""
     if exchange.is_json:
-        shape = _SQS_SHAPES.get(code, code) if exchange.service == "sqs" else code
+        shape = _SQS_SHAPES.get(code, code.removeprefix(_SQS_PREFIX)) if exchange.service == "sqs" else code
         key = "Message" if exchange.service == "dynamodb" and code.startswith("AccessDenied") else "message"
         response = Response.of_json({"__type": shape, key: message, **members}, status)
         if exchange.service == "sqs":
@@ -76,7 +92,8 @@ def error(exchange: Exchange, code: str, message: str, status: int = 400, **memb
     if exchange.service == "s3":
         text = (
             f"<Error><Code>{escape(code)}</Code><Message>{escape(message)}</Message>"
-            f"<RequestId>{exchange.request_id}</RequestId></Error>"
+            + "".join(f"<{name}>{escape(str(value))}</{name}>" for name, value in members.items())
+            + f"<RequestId>{exchange.request_id}</RequestId></Error>"
         )
     else:
         text = (
