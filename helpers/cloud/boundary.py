@@ -117,23 +117,27 @@ class Boundary:
         return response
 
     def answer(self, exchange: Exchange) -> Response:
-        """Answer a call: gates (permissions, faults) first, then a route of ours or moto; writes the journal."""
+        """Answer a call: gates (permissions, faults) first, then a route of ours or moto; writes the journal.
+
+        A call that a fault loses on its way (the note "never came") is none for the account.
+        """
         try:
             response = next((refusal for gate in self.gates if (refusal := gate(exchange)) is not None), None)
             if response is None:
                 response = self._routes.get((exchange.service, exchange.action), self.ask_moto)(exchange)
         except Exception as problem:
             response = mistakes.refusal(exchange, problem) or _failure(exchange)
-        self.journal.record(
-            Call,
-            service=exchange.service,
-            action=exchange.action,
-            caller=exchange.caller,
-            parameters=exchange.parameters,
-            status=response.status,
-            error=response.error,
-            request_id=exchange.request_id,
-        )
+        if not exchange.notes.get("never came"):
+            self.journal.record(
+                Call,
+                service=exchange.service,
+                action=exchange.action,
+                caller=exchange.caller,
+                parameters=exchange.parameters,
+                status=response.status,
+                error=response.error,
+                request_id=exchange.request_id,
+            )
         if not exchange.action.startswith(READS):
             self.changed.notify()
         for after in self.after_answer:

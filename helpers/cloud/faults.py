@@ -1,81 +1,51 @@
-"""Faults at the API boundary: a chosen call fails, waits, loses its answer or takes its process down.
+"""What can go wrong in an account, each as a plain method that arms one fault and returns it.
 
-Each method arms one fault and returns it; the fault counts down each time it fires and is gone at zero.
-Where a fault acts is always an API call, so the handler under test stays byte for byte the deployed one.
+A fault acts on an API call at the boundary, on a run, or on a message, so the handler under test stays byte for byte
+the deployed one. It fires once, `times` times or at a `rate`, can be limited to a function, a role, a kind of caller
+or a resource (`armed_faults.Limits`), and is listed by `armed` and `history`.
 """
 
 from __future__ import annotations
 
-import itertools
+import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from .boundary import Boundary
-from .exchange import Exchange
-from .journal import Call, Caller, Event, FaultFired, Journal
+from . import fault_answers
+from .armed_faults import ArmedFaults, Effect, Fault, Limits
+from .deployment import FunctionSpec
+from .exchange import Exchange, with_parameters
+from .fault_targets import SERVICES, Occasion, Target, When, digest, event_subject, one_of, queue_named, queues, target
+from .journal import Call, Caller, Event, MessageReceived, RunEnded
 from .responses import Response, error
+from .sandbox import Invocation
 
-Effect = Callable[[Exchange, "Fault"], Response | None]
+if TYPE_CHECKING:
+    from .account import Cloud
+
+__all__ = ["POISON", "Fault", "Faults"]
+
+POISON = "{this is not JSON"
+"""A body that no handler can read which expects JSON."""
 
 _LONGEST_HOLD = 30.0
 """Seconds. A held call goes on after this time even when the call it waits for never came."""
 
 
-@dataclass
-class Fault:
-    """An armed fault. `description` is in the words of the API, `remaining` says how often it can still fire."""
+class Faults(ArmedFaults):
+    """The faults of one account. `seed` decides which calls the faults with a rate hit."""
 
-    id: int
-    description: str
-    service: str
-    actions: tuple[str, ...]
-    function: str | None
-    when: Literal["before", "after"]
-    remaining: int
-    effect: Effect
-    fired: int = 0
-    only_accepted: bool = False
-    released: threading.Event = field(default_factory=threading.Event)
-    stop: Callable[[], None] = lambda: None
+    def __init__(self, account: Cloud, seed: int) -> None:
+        super().__init__(account.journal, account.boundary.changed, seed)
+        self._account = account
+        self._kill: Callable[[str], object] = account.runtime.kill_run
+        account.boundary.gates.append(self._before)
+        account.boundary.after_answer.append(self._after)
+        account.runtime.dies = self._kills_run
 
-    def let_go(self) -> None:
-        """End what the fault watches and whom it holds."""
-        self.stop()
-        self.released.set()
-
-    def fits(self, exchange: Exchange, when: str, response: Response | None = None) -> bool:
-        """Whether this call is one that the fault waits for."""
-        if self.only_accepted and response is not None and response.status >= 400:
-            return False
-        return (
-            self.when == when
-            and self.service == exchange.service
-            and exchange.action in self.actions
-            and (
-                self.function is None or (exchange.caller.kind == "function" and exchange.caller.name == self.function)
-            )
-        )
-
-
-class Faults:
-    """The faults of one account. `kill` ends the worker process of a run, given its request id."""
-
-    def __init__(self, boundary: Boundary, journal: Journal, kill: Callable[[str], None]) -> None:
-        self._journal = journal
-        self._kill = kill
-        self._ids = itertools.count(1)
-        self._armed: list[Fault] = []
-        self._held: dict[int, Fault] = {}
-        self._delaying: list[Fault] = []
-        self._lock = threading.Lock()
-        self._changed = boundary.changed
-        boundary.gates.append(self._before)
-        boundary.after_answer.append(self._after)
-
-    # --- what can go wrong -------------------------------------------------------------------------------------
+    # --- the worker --------------------------------------------------------------------------------------------
 
     def crash(
         self,
@@ -83,66 +53,142 @@ class Faults:
         service: str = "dynamodb",
         action: str | tuple[str, ...] = "PutItem",
         when: Literal["before", "after"] = "after",
-        times: int = 1,
         accepted: bool = False,
+        **limits: Unpack[Limits],
     ) -> Fault:
         """Kill the worker process of `function` before or after this call: the call's answer never arrives.
 
-        `action` may name several actions; the first call to any of them counts.
-
-        With `accepted` a crash after the call passes over calls that were refused (HTTP status 400 and above).
+        `action` may name several actions; the first call to any of them counts. With `accepted` a crash after the
+        call passes over calls that were refused (HTTP status 400 and above).
         """
+        one_of("when", when, ("before", "after"))
 
         def effect(exchange: Exchange, fault: Fault) -> Response | None:
             self._kill(exchange.caller.request_id)
-            exchange.notes["never came"] = when == "before"
-            # The process died before the call: nothing may come of it. Nobody is left to read the answer.
-            return error(exchange, "ServiceUnavailable", "The caller is gone.", 503) if when == "before" else None
+            return _never_came(exchange) if when == "before" else None
 
-        name = f"crash {when} {service}:{_or(action)}"
-        return self._arm(name, service, action, function, when, times, effect, only_accepted=accepted)
+        return self._on(
+            f"crash {when}", service, action, when, effect, {**limits, "function": function}, only_accepted=accepted
+        )
 
-    def delay(self, seconds: float, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
-        """Answer the call `seconds` later, in real time."""
+    def crash_run(self, function: str, when: Literal["start", "end"], **limits: Unpack[Limits]) -> Fault:
+        """Kill the worker process of `function` around a run.
 
-        def effect(exchange: Exchange, fault: Fault) -> None:
-            with self._lock:
-                self._delaying.append(fault)
-            fault.released.wait(seconds)
-            with self._lock:
-                self._delaying.remove(fault)
+        "start": before the handler gets its event, so it makes no call. "end": when the handler has returned and its
+        result is on the way, so everything was done and nobody learns of it.
+        """
+        one_of("when", when, ("start", "end"))
+        times, rate, chosen = _how_often({**limits, "function": function})
+        aim = Target("lambda", ("Run",), function=target("lambda", "Invoke", **chosen).function)
+        name = f"crash at the {when} of a run of {function}"
+        return self._arm(name, aim, when, _nothing_more, times, rate)
 
-        name = f"delay {service}:{action} by {seconds:g} s"
-        return self._arm(name, service, action, function, "before", times, effect)
+    def slow(
+        self,
+        function: str,
+        service: str = "dynamodb",
+        action: str | tuple[str, ...] = "PutItem",
+    ) -> Fault:
+        """Hold the next such call of `function` until another run that got the same message has ended.
 
-    def throttle(self, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
-        """Refuse the call as a service that is over its rate does; the SDK retries by itself."""
-        code, message = _THROTTLED.get(service, ("ThrottlingException", "Rate exceeded"))
+        So a worker is slower than the visibility timeout, and the message is handled twice at once; the second run is
+        the first to finish. The visibility timeout passes in real time or with `skip`. A function's own time-out
+        still ends the held run: then the call never arrives.
+        """
+        runs: dict[str, set[str]] = {}
+        ended: list[str] = []
 
-        def effect(exchange: Exchange, fault: Fault) -> Response:
-            return error(exchange, code, message, 400)
+        def watch(event: Event) -> None:
+            if isinstance(event, MessageReceived):
+                runs.setdefault(event.caller.request_id, set()).add(event.message_id)
+            elif isinstance(event, RunEnded):
+                ended.append(event.request_id)
+                self._changed.notify()
 
-        return self._arm(f"throttle {service}:{action}", service, action, function, "before", times, effect)
+        def overtaken(caller: Caller) -> bool:
+            mine = runs.get(caller.request_id, set())
+            return any(mine & runs.get(other, set()) for other in tuple(ended) if other != caller.request_id)
 
-    def server_error(self, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
-        """Answer with HTTP status 500 and do nothing; the SDK retries by itself."""
+        for event in self._journal.events(MessageReceived):
+            watch(event)
+        return self._holding(
+            f"slow down {service}:{_or(action)} of {function}", service, action, function, watch, overtaken
+        )
 
-        def effect(exchange: Exchange, fault: Fault) -> Response:
-            return error(
-                exchange, "InternalServerError", "The request processing has failed because of an internal error.", 500
+    # --- on the way and in the service -------------------------------------------------------------------------
+
+    def delay(
+        self,
+        seconds: float,
+        service: str,
+        action: str | tuple[str, ...],
+        when: Literal["before", "after"] = "before",
+        **limits: Unpack[Limits],
+    ) -> Fault:
+        """Let the request ("before") or its answer ("after") be `seconds` on the way, in real time.
+
+        Longer than the function's time-out ends the run with Sandbox.Timedout: before, the call was not done; after,
+        it was.
+        """
+        one_of("when", when, ("before", "after"))
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= 900:
+            raise ValueError(f"seconds is {seconds!r}: a call is on the way for 0 to 900 seconds")
+
+        def effect(exchange: Exchange, fault: Fault) -> Response | None:
+            return self._wait(exchange, seconds, fault.released.is_set)
+
+        late = "" if when == "before" else " the answer of"
+        return self._on(f"delay{late}", service, action, when, effect, limits, ending=f" by {seconds:g} s")
+
+    def throttle(self, service: str, action: str | tuple[str, ...], **limits: Unpack[Limits]) -> Fault:
+        """Refuse the call as its service does when it is over its rate; the SDK retries by itself."""
+        return self._answering("throttle", service, action, fault_answers.throttled, limits)
+
+    def server_error(
+        self, service: str, action: str | tuple[str, ...], status: Literal[500, 503] = 500, **limits: Unpack[Limits]
+    ) -> Fault:
+        """Answer with HTTP status 500 or 503 and do nothing; the SDK retries by itself."""
+        if status not in (500, 503):
+            raise ValueError(f"status is {status!r}: known: 500, 503")
+        name = "server error on" if status == 500 else f"status {status} on"
+        return self._answering(name, service, action, lambda call: fault_answers.failed(call, status), limits)
+
+    def refuse(
+        self, service: str, action: str | tuple[str, ...], code: str, message: str = "", **limits: Unpack[Limits]
+    ) -> Fault:
+        """Answer with an error code of your choice, for example AccessDeniedException, and do nothing.
+
+        The SDK does not retry most codes, so the handler sees the exception at once, with the HTTP status that the
+        service's model names for the code. An exception that comes out of a chosen call is also the way to let a
+        handler raise: nothing reaches into its process.
+        """
+        if not re.fullmatch(r"[A-Za-z][\w.]*", str(code)):
+            raise ValueError(
+                f"code is {code!r}: an error code is letters, digits and dots, as in AccessDeniedException"
             )
+        model = SERVICES.get(service, "")
 
-        return self._arm(f"server error on {service}:{action}", service, action, function, "before", times, effect)
+        def answer(exchange: Exchange) -> Response:
+            return error(exchange, code, message, fault_answers.status_of(model, code))
 
-    def lose_answer(self, service: str, action: str, times: int = 1, function: str | None = None) -> Fault:
+        return self._answering(f"{code} on", service, action, answer, limits)
+
+    def lose_request(self, service: str, action: str | tuple[str, ...], **limits: Unpack[Limits]) -> Fault:
+        """Hang up before the call is done: the SDK sees a broken connection and sends it again."""
+
+        def effect(exchange: Exchange, fault: Fault) -> Response:
+            _hang_up(exchange)
+            return _never_came(exchange)
+
+        return self._on("lose the request of", service, action, "before", effect, limits)
+
+    def lose_answer(self, service: str, action: str | tuple[str, ...], **limits: Unpack[Limits]) -> Fault:
         """Do the call, then hang up without an answer: the SDK sends it again and meets its own success."""
 
         def effect(exchange: Exchange, fault: Fault) -> None:
-            hang_up = exchange.environ.get("once.hang_up")
-            if hang_up:
-                hang_up()
+            _hang_up(exchange)
 
-        return self._arm(f"lose the answer of {service}:{action}", service, action, function, "after", times, effect)
+        return self._on("lose the answer of", service, action, "after", effect, limits)
 
     def hold(
         self,
@@ -155,177 +201,250 @@ class Faults:
 
         So a race between real processes comes out the same each time. Without `until` only `release` (or the
         bounded time of 30 s) ends the wait. `wait_until_held` says when a call stands there. `action` may name
-        several actions; the first call to any of them is held.
+        several actions; the first call to any of them is held. A call whose run has been ended meanwhile never came.
         """
         others: set[Caller] = set()
-        standing: list[Caller] = []
-        released = threading.Event()
+        if until is not None:
+            target(*until)
 
         def watch(event: Event) -> None:
             if isinstance(event, Call) and (event.service, event.action) == until:
                 others.add(event.caller)
-                if standing and event.caller != standing[0]:
-                    released.set()
+                self._changed.notify()
+
+        name = f"hold {service}:{_or(action)}" + (f" until {until[0]}:{until[1]}" if until else "")
+        # From now on, not from the call's arrival: the other run may be done just before this one arrives.
+        return self._holding(
+            name, service, action, function, watch if until else None, lambda caller: bool(others - {caller})
+        )
+
+    # --- messages ----------------------------------------------------------------------------------------------
+
+    def lose_acknowledgement(self, queue: str, times: int | None = None, rate: float | None = None) -> Fault:
+        """Let the next deletions of messages of `queue` by an event source mapping do nothing.
+
+        The message stays hidden until its visibility timeout ends and is delivered again under the same id, as a
+        standard queue may do (SQS Developer Guide, "Amazon SQS at-least-once delivery").
+        """
+        one_of("queue", queue, queues(), "of this account")
+        aim = Target("sqs", ("DeleteMessage",), caller="service", resource=queue)
+        return self._arm(f"lose the acknowledgement in {queue}", aim, "before", _nothing_more, times, rate)
+
+    def late_message(self, queue: str, seconds: int, times: int | None = None, rate: float | None = None) -> Fault:
+        """Let the next messages that are sent to `queue` arrive `seconds` (0 to 900) later, by the account's clock.
+
+        The request gets the member DelaySeconds on its way. A FIFO queue takes none for a single message and refuses
+        it (SQS API Reference, "SendMessage").
+        """
+        one_of("queue", queue, queues(), "of this account")
+        if isinstance(seconds, bool) or not isinstance(seconds, int) or not 0 <= seconds <= 900:
+            raise ValueError(f"seconds is {seconds!r}: a message is delayed by a whole number from 0 to 900")
 
         def effect(exchange: Exchange, fault: Fault) -> None:
+            changed: dict[str, Any] = {"DelaySeconds": seconds}
+            if exchange.action == "SendMessageBatch":
+                entries = exchange.parameters.get("Entries") or []
+                changed = {"Entries": [{**entry, "DelaySeconds": seconds} for entry in entries]}
+            exchange.body = with_parameters(exchange, changed)
+            exchange.parameters = {**exchange.parameters, **changed}
+
+        aim = Target("sqs", ("SendMessage", "SendMessageBatch"), resource=queue)
+        return self._arm(f"delay messages to {queue} by {seconds} s", aim, "before", effect, times, rate)
+
+    def send_copy(self, queue: str, times: int = 1) -> list[str]:
+        """Send the last message that was sent to `queue` again, as a producer does that got no answer.
+
+        Each copy is a new message with the same body and attributes. Returns the ids of the copies. Raises
+        ValueError when nothing was sent to the queue.
+        """
+        one_of("queue", queue, queues(), "of this account")
+        if isinstance(times, bool) or not isinstance(times, int) or times < 1:
+            raise ValueError(f"times is {times!r}: a whole number of copies, at least 1")
+        members = self._last_sent(queue)
+        if members is None:
+            raise ValueError(f"queue is {queue!r}: nothing was sent to it yet")
+        client, url = self._sender(queue)
+        return [client.send_message(**{**members, "QueueUrl": url})["MessageId"] for _ in range(times)]
+
+    def send_poison(self, queue: str, body: str = POISON) -> str:
+        """Send a message that no worker can handle, by default one that is not JSON. Returns its id.
+
+        With a redrive policy it ends in the dead-letter queue after maxReceiveCount deliveries; without one it comes
+        back until its retention ends.
+        """
+        one_of("queue", queue, queues(), "of this account")
+        client, url = self._sender(queue)
+        group = {"MessageGroupId": "poison", "MessageDeduplicationId": digest(body)} if queue.endswith(".fifo") else {}
+        return str(client.send_message(QueueUrl=url, MessageBody=body, **group)["MessageId"])
+
+    # --- where faults act --------------------------------------------------------------------------------------
+
+    def loses_acknowledgement(self, queue: str, caller: Caller, body: str = "") -> bool:
+        """Ask before a mapping deletes a message: True counts one armed fault down, and the message stays."""
+        if not self._armed:
+            return False
+        occasion = Occasion("sqs", "DeleteMessage", caller, (queue,), f"{queue} {digest(body)}")
+        return self._take(occasion, "before") is not None
+
+    def _kills_run(self, spec: FunctionSpec, invocation: Invocation, when: Literal["start", "end"]) -> bool:
+        """Ask around a run: True ends the worker's process."""
+        if not self._watches("lambda", "Run", when):
+            return False
+        caller = Caller("function", spec.name, invocation.request_id, spec.role)
+        about = f"{spec.name} {event_subject(invocation.payload)}"
+        return self._take(Occasion("lambda", "Run", caller, (spec.name,), about), when) is not None
+
+    def _before(self, exchange: Exchange) -> Response | None:
+        if not self._watches(exchange.service, exchange.action, "before"):
+            return None
+        fault = self._take(Occasion.of(exchange), "before")
+        return fault.effect(exchange, fault) if fault else None
+
+    def _after(self, exchange: Exchange, response: Response) -> None:
+        if exchange.notes.get("never came") or not self._watches(exchange.service, exchange.action, "after"):
+            return
+        fault = self._take(Occasion.of(exchange), "after", refused=response.status >= 400)
+        if fault:
+            fault.effect(exchange, fault)
+
+    # --- how they are made -------------------------------------------------------------------------------------
+
+    def _on(
+        self,
+        name: str,
+        service: str,
+        action: str | tuple[str, ...],
+        when: When,
+        effect: Effect,
+        limits: Limits,
+        ending: str = "",
+        **more: Any,
+    ) -> Fault:
+        """Arm a fault on a call."""
+        times, rate, chosen = _how_often(limits)
+        aim = target(service, action, **chosen)
+        return self._arm(f"{name} {service}:{_or(action)}{ending}", aim, when, effect, times, rate, **more)
+
+    def _answering(
+        self,
+        name: str,
+        service: str,
+        action: str | tuple[str, ...],
+        answer: Callable[[Exchange], Response],
+        limits: Limits,
+    ) -> Fault:
+        return self._on(name, service, action, "before", lambda exchange, _: answer(exchange), limits)
+
+    def _holding(
+        self,
+        name: str,
+        service: str,
+        action: str | tuple[str, ...],
+        function: str | None,
+        watch: Callable[[Event], None] | None,
+        enough: Callable[[Caller], bool],
+    ) -> Fault:
+        """Arm a hold that ends when `enough` says so of the caller who is held. `watch` sees all events until then."""
+
+        def effect(exchange: Exchange, fault: Fault) -> Response | None:
             with self._lock:
                 self._held[fault.id] = fault
-            standing.append(exchange.caller)
-            if others - {exchange.caller}:
-                released.set()
             self._changed.notify()
             try:
-                released.wait(_LONGEST_HOLD)
+                return self._wait(exchange, _LONGEST_HOLD, lambda: fault.released.is_set() or enough(exchange.caller))
             finally:
                 fault.stop()
                 with self._lock:
                     self._held.pop(fault.id, None)
                 self._changed.notify()
 
-        name = f"hold {service}:{_or(action)}" + (f" until {until[0]}:{until[1]}" if until else "")
-        # From now on, not from the call's arrival: the other run may be done just before this one arrives.
-        stop = self._journal.subscribe(watch) if until else _nothing
-        return self._arm(name, service, action, function, "before", 1, effect, released=released, stop=stop)
+        aim = target(service, action, function)
+        stop = self._journal.subscribe(watch) if watch else _nothing
+        return self._arm(name, aim, "before", effect, stop=stop)
 
-    def lose_acknowledgement(self, queue: str, times: int = 1) -> Fault:
-        """Let the next deletions of messages of `queue` by an event source mapping do nothing.
+    def _wait(self, exchange: Exchange, seconds: float, over: Callable[[], bool]) -> Response | None:
+        """Let a call wait. The answer of a call whose process has been ended meanwhile says that it never came."""
+        dead = threading.Event()
 
-        The message stays hidden until its visibility timeout ends and is delivered again under the same id, as a
-        standard queue may do (SQS Developer Guide, "Amazon SQS at-least-once delivery").
-        """
-        return self._arm(
-            f"lose the acknowledgement in {queue}",
-            "sqs",
-            f"acknowledge {queue}",
-            None,
-            "before",
-            times,
-            lambda *_: None,
-        )
+        def watch(event: Event) -> None:
+            ended = isinstance(event, RunEnded) and event.request_id == exchange.caller.request_id
+            if ended and event.outcome in {"timeout", "crash"}:  # type: ignore[attr-defined]
+                dead.set()
+                self._changed.notify()
 
-    def loses_acknowledgement(self, queue: str, caller: Caller) -> bool:
-        """Ask before a mapping deletes a message: True counts one armed fault down, and the message stays."""
-        with self._lock:
-            fault = next(
-                (one for one in self._armed if (one.service, one.actions) == ("sqs", (f"acknowledge {queue}",))),
-                None,
-            )
-            if fault is None:
-                return False
-            fault.remaining -= 1
-            fault.fired += 1
-            if not fault.remaining:
-                self._armed.remove(fault)
-        self._journal.record(FaultFired, fault=fault.description, call="sqs:DeleteMessage", caller=caller)
-        return True
+        stop = self._journal.subscribe(watch) if exchange.caller.request_id else _nothing
+        end = time.monotonic() + seconds
+        try:
+            while True:
+                seen = self._changed.count
+                if dead.is_set():
+                    return _never_came(exchange)
+                left = end - time.monotonic()
+                if over() or left <= 0:
+                    return None
+                self._changed.wait(seen, left)
+        finally:
+            stop()
 
-    # --- what is armed -----------------------------------------------------------------------------------------
+    def _sender(self, queue: str) -> tuple[Any, str]:
+        client = self._account.client("sqs")
+        return client, str(client.get_queue_url(QueueName=queue)["QueueUrl"])
 
-    def armed(self) -> list[Fault]:
-        """The faults that can still fire."""
-        with self._lock:
-            return list(self._armed)
+    def _last_sent(self, queue: str) -> dict[str, Any] | None:
+        """The members of the last SendMessage or entry of SendMessageBatch for a queue."""
+        for call in reversed(self._journal.events(Call)):
+            named = str(call.parameters.get("QueueUrl", "")).rpartition("/")[2]
+            if call.service != "sqs" or named != queue or call.error:
+                continue
+            if call.action == "SendMessage":
+                return {name: call.parameters[name] for name in _SENT if name in call.parameters}
+            if call.action == "SendMessageBatch" and isinstance(call.parameters.get("Entries"), list):
+                last = call.parameters["Entries"][-1]
+                return {name: last[name] for name in _SENT if name in last}
+        # The journal is bounded: what was sent long ago is still in the queue, or gone.
+        waiting = queue_named(queue)._messages
+        return {"MessageBody": waiting[-1].body} if waiting else None
 
-    def held(self) -> int:
-        """How many calls are held now."""
-        with self._lock:
-            return len(self._held)
 
-    def wait_until_held(self, fault: Fault, timeout: float = 10) -> bool:
-        """Wait until a call is held by `fault`. Returns False after `timeout` seconds without one."""
-        end = time.monotonic() + timeout
-        while True:
-            seen = self._changed.count
-            with self._lock:
-                if fault.id in self._held:
-                    return True
-            left = end - time.monotonic()
-            if left <= 0 or not self._changed.wait(seen, left):
-                return fault.id in self._held
+_SENT = (
+    "MessageBody",
+    "MessageAttributes",
+    "MessageSystemAttributes",
+    "DelaySeconds",
+    "MessageGroupId",
+    "MessageDeduplicationId",
+)
 
-    def release(self, fault: Fault) -> None:
-        """Let the call that `fault` holds go on."""
-        fault.released.set()
 
-    def cancel(self, fault: Fault) -> None:
-        """Disarm one fault; what it holds goes on."""
-        with self._lock:
-            self._armed = [other for other in self._armed if other is not fault]
-        fault.let_go()
+def _how_often(limits: Limits) -> tuple[int | None, float | None, dict[str, Any]]:
+    """`times` and `rate`, and what is left: the names that narrow the calls down."""
+    names = {"function", "role", "caller", "resource"}
+    unknown = limits.keys() - names - {"times", "rate"}
+    if unknown:
+        raise TypeError(f"a fault has no {', '.join(sorted(unknown))}: known: {', '.join(Limits.__annotations__)}")
+    chosen = {name: value for name, value in limits.items() if name in names}
+    return limits.get("times"), limits.get("rate"), chosen
 
-    def clear(self) -> int:
-        """Disarm all faults; what is held or delayed goes on. Returns how many were armed."""
-        with self._lock:
-            armed, self._armed = self._armed, []
-            holding = [*self._held.values(), *self._delaying]
-        for fault in (*armed, *holding):
-            fault.let_go()
-        return len(armed)
 
-    # --- at the boundary ---------------------------------------------------------------------------------------
+def _never_came(exchange: Exchange) -> Response:
+    """What stands for the answer of a call that never reached its service. Nobody is left to read it."""
+    exchange.notes["never came"] = True
+    return error(exchange, "ServiceUnavailable", "The caller is gone.", 503)
 
-    def _arm(
-        self,
-        description: str,
-        service: str,
-        action: str | tuple[str, ...],
-        function: str | None,
-        when: Literal["before", "after"],
-        times: int,
-        effect: Effect,
-        **more: Any,
-    ) -> Fault:
-        if isinstance(times, bool) or not isinstance(times, int) or times < 1:
-            raise ValueError(f"times is {times!r}: a fault fires a whole number of times, at least once")
-        actions = (action,) if isinstance(action, str) else action
-        fault = Fault(next(self._ids), description, service, actions, function, when, times, effect, **more)
-        with self._lock:
-            self._armed.append(fault)
-        return fault
 
-    def _take(self, exchange: Exchange, when: str, response: Response | None = None) -> Fault | None:
-        with self._lock:
-            for fault in self._armed:
-                if fault.fits(exchange, when, response):
-                    fault.remaining -= 1
-                    fault.fired += 1
-                    if not fault.remaining:
-                        self._armed.remove(fault)
-                    return fault
-        return None
-
-    def _before(self, exchange: Exchange) -> Response | None:
-        if not self._armed:
-            return None
-        fault = self._take(exchange, "before")
-        return self._fire(fault, exchange) if fault else None
-
-    def _after(self, exchange: Exchange, response: Response) -> None:
-        if self._armed and not exchange.notes.get("never came"):
-            fault = self._take(exchange, "after", response)
-            if fault:
-                self._fire(fault, exchange)
-
-    def _fire(self, fault: Fault, exchange: Exchange) -> Response | None:
-        self._journal.record(FaultFired, fault=fault.description, call=exchange.name, caller=exchange.caller)
-        return fault.effect(exchange, fault)
+def _hang_up(exchange: Exchange) -> None:
+    hang_up = exchange.environ.get("once.hang_up")
+    if hang_up:
+        hang_up()
 
 
 def _or(action: str | tuple[str, ...]) -> str:
     return action if isinstance(action, str) else "|".join(action)
 
 
+def _nothing_more(exchange: Exchange, fault: Fault) -> None:
+    """The effect of a fault whose place asks for it and does the rest."""
+
+
 def _nothing() -> None:
     """What there is to stop for a hold that watches nothing."""
-
-
-# DynamoDB Developer Guide, "Error handling"; SQS and Lambda API references, "Common errors".
-_THROTTLED = {
-    "dynamodb": (
-        "ProvisionedThroughputExceededException",
-        "The level of configured provisioned throughput for the table was exceeded. "
-        "Consider increasing your provisioning level with the UpdateTable API.",
-    ),
-    "sqs": ("RequestThrottled", "Request is throttled."),
-    "lambda": ("TooManyRequestsException", "Rate Exceeded."),
-}

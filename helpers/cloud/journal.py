@@ -140,11 +140,15 @@ class RunEnded(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultFired(Event):
-    """An armed fault did its work on a call. `call` is written service:Action."""
+    """An armed fault did its work on a call. `call` is written service:Action.
+
+    `subject` says what the call is about, the same for each repetition: a table and a key, a queue and a body, …
+    """
 
     fault: str
     call: str
     caller: Caller
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,9 +80,16 @@ class Runtime:
         self.code = CodeStore()
         self.resolve: Callable[[str], tuple[FunctionSpec, str]] = _nothing_deployed
         self.reserved: Callable[[str], int | None] = lambda name: None
+        self.dies: Callable[[FunctionSpec, Invocation, Literal["start", "end"]], bool] = lambda spec, run, when: False
         self._account = account
         self.client = client
-        self._around = Surroundings(account.environment, self.code, account.clock.now, account.boundary.lock)
+        self._around = Surroundings(
+            account.environment,
+            self.code,
+            account.clock.now,
+            account.boundary.lock,
+            lambda spec, run, when: self.dies(spec, run, when),
+        )
         self._changed = threading.Condition()
         self._pools: dict[tuple[str, str], _Pool] = {}
         self._runs: dict[str, Sandbox] = {}

@@ -136,7 +136,7 @@ class Poller:
         journal: Journal,
         clock: Clock,
         runtime: Invoker,
-        loses_acknowledgement: Callable[[str, Caller], bool],
+        loses_acknowledgement: Callable[[str, Caller, str], bool],
     ) -> None:
         self.lanes: dict[str, Lane] = {}
         self._boundary = boundary
@@ -380,7 +380,9 @@ class Poller:
             if message_id in failed:
                 if entry.message in queue.pending_messages:
                     self._journal.record(MessageReturned, queue=queue.name, message_id=message_id, reason=reason)
-            elif entry.message in queue.pending_messages and self._loses_acknowledgement(queue.name, caller):
+            elif entry.message in queue.pending_messages and self._loses_acknowledgement(
+                queue.name, caller, entry.message.body
+            ):
                 continue
             elif sqs_queue.delete(queue, entry.message, entry.handle, now):
                 self._journal.record(MessageAcknowledged, queue=queue.name, message_id=message_id, caller=caller)

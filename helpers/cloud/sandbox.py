@@ -61,18 +61,23 @@ class RunResult:
     executed_version: str = "$LATEST"
 
 
+def _never_dies(spec: FunctionSpec, invocation: Invocation, when: Literal["start", "end"]) -> bool:
+    return False
+
+
 class WorkerGone(Exception):
     """An idle worker had ended before it got the event: nothing ran."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a sandbox needs of its account."""
+    """What a sandbox needs of its account. `dies` says whether a fault ends the process at this end of a run."""
 
     environment: Mapping[str, str]
     code: CodeStore
     now: Callable[[], float]
     lock: threading.RLock
+    dies: Callable[[FunctionSpec, Invocation, Literal["start", "end"]], bool] = _never_dies
 
 
 class Sandbox:
@@ -118,8 +123,9 @@ class Sandbox:
         self._note(f"START RequestId: {invocation.request_id} Version: {self.spec.version}\n")
         started = time.monotonic()
         try:
+            self._meet_fault(invocation, "start")
             waiting.connection.reply(200, invocation.payload, self._headers(invocation))
-            payload, outcome, kind = self._answer(invocation.request_id, started + self.spec.timeout)
+            payload, outcome, kind = self._answer(invocation, started + self.spec.timeout)
         except (Ended, OSError):
             payload, outcome, kind = self._crashed(invocation.request_id)
         except TimedOut:
@@ -163,12 +169,20 @@ class Sandbox:
             request = self._receive(time.monotonic() + seconds)
         return request
 
-    def _answer(self, request_id: str, deadline: float) -> tuple[bytes, Outcome, str | None]:
+    def _meet_fault(self, invocation: Invocation, when: Literal["start", "end"]) -> None:
+        """End the process here if a fault wants so."""
+        if self._around.dies(self.spec, invocation, when):
+            self.kill()
+            raise Ended
+
+    def _answer(self, invocation: Invocation, deadline: float) -> tuple[bytes, Outcome, str | None]:
         """Wait for the result of the run."""
+        request_id = invocation.request_id
         while True:
             request = self._receive(deadline)
             called = request.path.rpartition("/runtime/")[2]
             if called == f"invocation/{request_id}/response":
+                self._meet_fault(invocation, "end")
                 if request.size > RESPONSE_LIMIT:
                     most = f"maximum allowed payload size ({RESPONSE_LIMIT} bytes)."
                     refuse(request, 413, "RequestEntityTooLarge", f"Exceeded {most}")

@@ -10,7 +10,8 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError
 
 from helpers.cloud import Cloud
-from helpers.cloud.journal import Call, FaultFired, WriteDecision
+from helpers.cloud.journal import Call, Caller, FaultFired, WriteDecision
+from tests.cloud.deploying import Deployer
 
 KEY = {"id": {"S": "a"}}
 NO_RETRY = Config(retries={"total_max_attempts": 1})
@@ -35,7 +36,7 @@ def test_a_throttled_call_is_retried_by_the_sdk(cloud: Cloud, table: Any) -> Non
     since = cloud.journal.last
     table.get_item(TableName="t", Key=KEY)
     errors = [call.error for call in cloud.journal.events(Call, since=since)]
-    assert errors == ["ProvisionedThroughputExceededException"] * 2 + [None]
+    assert errors == ["ThrottlingException"] * 2 + [None]
     assert cloud.faults.armed() == []
 
 
@@ -85,10 +86,16 @@ def test_a_held_call_waits_for_another_callers_call(cloud: Cloud, table: Any) ->
     assert cloud.faults.held() == 0
 
 
-def cloud_caller(name: str) -> Any:
-    from helpers.cloud.journal import Caller
-
+def cloud_caller(name: str) -> Caller:
     return Caller("function", name, f"request-of-{name}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def functions(cloud: Cloud) -> None:
+    """Functions whose names the faults of these tests name; nothing runs them."""
+    deployer = Deployer(cloud)
+    for name in ("first", "second", "crashing", "worker"):
+        deployer.create("def handler(event, context): pass", ready=False, FunctionName=name)
 
 
 def test_a_held_call_is_let_go_by_release_and_by_clear(cloud: Cloud, table: Any) -> None:
