@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse
 
-from . import mistakes
+from . import mistakes, web_pages
 from .exchange import BodyTooLarge, Environ, Exchange, environ_with_body, parse, read_body
 from .journal import LEARNER, Call, Caller, Journal
 from .responses import Response, error
@@ -151,9 +151,7 @@ class Boundary:
         return [] if environ.get("REQUEST_METHOD") == "HEAD" else [response.payload]
 
     def _respond(self, environ: Environ) -> Response:
-        if self.hosts and (environ.get("HTTP_HOST", "") not in self.hosts or _of_a_web_page(environ)):
-            # A page in the learner's browser can send requests to loopback, also through a host name of its own
-            # that resolves to 127.0.0.1. No SDK asks for another host.
+        if self.hosts and web_pages.refused(environ, self.hosts):
             return Response(
                 403, b"This account answers programs on this machine only.\n", {"Content-Type": "text/plain"}
             )
@@ -186,34 +184,14 @@ class Boundary:
             close = getattr(chunks, "close", None)
             if close:
                 close()
-        response.headers = {name: value for name, value in response.headers.items() if name.lower() not in _OURS}
+        response.headers = {
+            name: value for name, value in response.headers.items() if not name.lower().startswith(_OURS)
+        }
         return response
 
 
-_OURS = {
-    "connection",
-    "server",
-    "date",
-    "transfer-encoding",
-    "access-control-allow-origin",
-    "access-control-allow-methods",
-    "access-control-allow-headers",
-    "access-control-expose-headers",
-}
-"""Headers of moto that the loopback server writes itself, or that would open the account to web pages."""
-
-
-def _of_a_web_page(environ: Environ) -> bool:
-    """Whether a page in a browser sends the request; following a link to an object in S3 is allowed.
-
-    An image or a link needs no Origin (Fetch Metadata Request Headers, W3C), and query actions can be in the address.
-    """
-    if "HTTP_ORIGIN" in environ:
-        return True
-    if environ.get("HTTP_SEC_FETCH_SITE", "none") == "none":
-        return False
-    follows_link = environ.get("HTTP_SEC_FETCH_MODE") == "navigate" and environ.get("REQUEST_METHOD") == "GET"
-    return not follows_link or "Action=" in environ.get("QUERY_STRING", "")
+_OURS = ("connection", "server", "date", "transfer-encoding", "access-control-")
+"""How headers of moto begin that the loopback server writes itself, or that would open the account to web pages."""
 
 
 def _failure(exchange: Exchange) -> Response:

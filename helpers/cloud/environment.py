@@ -106,4 +106,10 @@ def write_file(path: Path, variables: Mapping[str, str]) -> None:
     lines += [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     # `aws sqs` of the AWS CLI 1 passes over AWS_ENDPOINT_URL (aws-cli builds the endpoint of SQS by itself).
     lines.append('aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }')
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    # A shell runs what stands in it: nobody else may write to it, also when it was there before.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+        if os.name != "nt":
+            with contextlib.suppress(OSError):
+                os.fchmod(descriptor, 0o600)
+        file.write("\n".join(lines) + "\n")

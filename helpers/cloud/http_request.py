@@ -122,6 +122,7 @@ class Source:
 
     def exactly(self, count: int, end: float, reserve: Callable[[int], None]) -> bytes:
         """`count` bytes, before the time `end` (monotonic). `reserve` is told of what arrives."""
+        reserve(min(count, len(self._buffer)))
         while len(self._buffer) < count:
             before = len(self._buffer)
             self._fill(end, 1 << 20)

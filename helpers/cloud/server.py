@@ -302,7 +302,7 @@ def _listening(port: int) -> socket.socket:
         else:  # a port whose last connections are not forgotten yet can be opened again
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((LOOPBACK, port))
-        listener.listen(128)
+        listener.listen(1024)
     except OSError as problem:
         listener.close()
         if port and (problem.errno == errno.EADDRINUSE or _taken(port)):
