@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import fast_queue, sent_events
+from . import direct, fast_queue, sent_events
 from .clock import Clock
 from .places import PatchMoved, Place, digest
 
@@ -18,6 +18,7 @@ __all__ = ["PLACES", "Applied", "PatchMoved", "Place", "digest", "verify"]
 
 
 PLACES: tuple[Place, ...] = (
+    *direct.PLACES,
     *fast_queue.PLACES,
     *sent_events.PLACES,
     Place(
