@@ -13,10 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import environment, patches, permissions
-from .boundary import Application, Boundary
+from . import environment, managed_policies, patches, permissions
+from .assumed_roles import AssumedRoles
+from .boundary import ANY, Application, Boundary
 from .clock import Clock
-from .decisions import Decisions
+from .dynamodb import DynamoDB
 from .environment import ACCOUNT_ID, REGION
 from .event_sources import EventSources
 from .faults import Faults
@@ -24,6 +25,7 @@ from .functions import Functions
 from .journal import Caller, Journal
 from .lambda_runtime import Runtime
 from .messages import Messages
+from .queues import Queues
 from .server import LOOPBACK, Server
 from .work import Busy, NotAtRest
 
@@ -85,10 +87,15 @@ class Cloud:
         self.runtime = Runtime(self)
         self._closing.callback(self.runtime.close)
         self.boundary.gates.append(permissions.gate(self.clock.now))
+        self.boundary.after("s3", ANY, permissions.hide_missing(self.clock.now))
+        managed_policies.install(self.boundary)
+        AssumedRoles(self.boundary)
         self.faults = Faults(self, random.randrange(2**32) if seed is None else seed)
         self._closing.callback(self.faults.clear)
-        Decisions(self.boundary, self.journal)
+        DynamoDB(self.boundary, self.clock, self.journal)
         Messages(self.boundary, self.journal)
+        self.queues = Queues(self.boundary, self.clock, self.journal)
+        self._closing.callback(self.queues.close)
         self.functions = Functions(self)
         self.event_sources = EventSources(self)
         self._closing.callback(self.event_sources.close)

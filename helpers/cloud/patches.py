@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import direct, fast_queue, sent_events
+from . import direct, fast_queue, sent_events, sqs_backend
 from .clock import Clock
 from .places import PatchMoved, Place, digest
 
@@ -21,6 +21,7 @@ PLACES: tuple[Place, ...] = (
     *direct.PLACES,
     *fast_queue.PLACES,
     *sent_events.PLACES,
+    *sqs_backend.PLACES,
     Place(
         "moto.core.utils",
         "unix_time",
@@ -61,6 +62,7 @@ class Applied:
         self._replace(sqs, "unix_time", lambda dt=None: clock.now() if dt is None else _unix_time(dt))
         self._replace(sqs, "unix_time_millis", lambda dt=None: (clock.now() if dt is None else _unix_time(dt)) * 1000)
         self._undo.append(fast_queue.install())
+        self._undo.append(sqs_backend.install())
         # moto's dispatcher lists the folders of all its services for each request.
         modules = tuple(backends.list_of_moto_modules())
         self._replace(backends, "list_of_moto_modules", lambda: modules)

@@ -1,22 +1,32 @@
-"""Receive, delete and redrive on moto's queues, for the poller.
+"""Receive, delete, hide, redrive and expire on moto's queues, for calls of SQS (sqs_backend) and for the poller.
 
-moto's own `receive_message` reads and copies the whole queue for each call. The poller works on the same
-list of messages, from its head and no further than it has to, and keeps moto's bookkeeping, so that a
-`ReceiveMessage` of the learner and a mapping see one queue. Call these functions inside the boundary's lock
-only. All times are milliseconds of the account's clock.
+moto's own `receive_message` reads and copies the whole queue for each call. These functions work on the same
+list of messages, from its head and no further than they have to, and keep moto's bookkeeping, so that a
+`ReceiveMessage` of the learner and a mapping see one queue. Call them inside the boundary's lock only. All times
+are milliseconds of the account's clock.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from moto.sqs.models import Message, Queue, sqs_backends
 
 from .fast_queue import receipt_handle
 
 _EXACT = 100
+
+MOST_IN_FLIGHT = 120_000
+"""Messages of a queue that can be received and not yet deleted (SQS Developer Guide, "Message quotas")."""
+
+
+class Order(Protocol):
+    """Which of the messages that could be delivered a receive meets, and in which order."""
+
+    def sample(self, messages: Iterable[Message], short: bool) -> Iterable[Message]: ...
 
 
 @dataclass(slots=True)
@@ -37,17 +47,30 @@ def find(queue_arn: str) -> Queue | None:
     return queue if isinstance(queue, Queue) else None
 
 
-def receive(queue: Queue, wanted: int, now: float, fits: Callable[[Message], bool]) -> Received:
-    """Take up to `wanted` messages that may be delivered, and hide each for the queue's visibility timeout.
+def receive(
+    queue: Queue,
+    wanted: int,
+    now: float,
+    fits: Callable[[Message], bool],
+    visibility: int | None = None,
+    short: bool = False,
+) -> Received:
+    """Take up to `wanted` messages that may be delivered, and hide each for `visibility` seconds.
 
+    `visibility` None is the queue's own timeout; `short` says that the caller does not wait for messages.
     Stops at the first message that does not fit. A message whose receive count would exceed maxReceiveCount
     goes to the dead-letter queue instead; one that is older than the queue's retention period is dropped.
     """
     received = Received()
+    wanted = min(wanted, room_in_flight(queue, now))
+    if wanted <= 0:
+        return received
     gone: list[Message] = []
     target, limit = _redrive_target(queue)
-    oldest = now - int(queue.message_retention_period) * 1000  # type: ignore[attr-defined]
-    for message in _deliverable(queue, now):
+    oldest = _oldest(queue, now)
+    order: Order | None = getattr(queue, "order", None)
+    deliverable = _deliverable(queue, now)
+    for message in order.sample(list(deliverable), short) if order is not None else deliverable:
         if (message.sent_timestamp or 0) <= oldest:
             gone.append(message)
         elif target is not None and message.approximate_receive_count >= limit:
@@ -60,13 +83,49 @@ def receive(queue: Queue, wanted: int, now: float, fits: Callable[[Message], boo
             if len(received.messages) == wanted:
                 break
     for message in received.messages:
-        _mark_received(queue, message, now)
+        _mark_received(queue, message, now, visibility)
     for message in gone:
-        _take_out(queue, message)
+        take_out(queue, message)
     if target is not None and received.dead_lettered:
         received.dead_letter_queue = target.name
         _put_in_dead_letter_queue(received.dead_lettered, queue, target, now)
     return received
+
+
+def put(queue: Queue, messages: list[Message]) -> None:
+    """Add messages at the queue's end.
+
+    Not by moto's `add_message`: it delivers to mappings of its own, and its deduplication swallows a message that
+    moves to a dead-letter queue.
+    """
+    with queue._messages_lock:
+        queue._messages.extend(messages)
+        queue._messages_lock.notify_all()
+
+
+def expire(queue: Queue, now: float) -> None:
+    """Drop what is older than the queue's retention period, also what is in flight."""
+    oldest = _oldest(queue, now)
+    for message in [one for one in queue._messages if (one.sent_timestamp or 0) <= oldest]:
+        take_out(queue, message)
+
+
+def in_flight(queue: Queue, now: float) -> int:
+    """How many messages were received and neither deleted nor visible again."""
+    return sum(1 for message in queue.pending_messages if message.visible_at >= now)
+
+
+def room_in_flight(queue: Queue, now: float) -> int:
+    """How many messages more may be in flight."""
+    limit = int(getattr(queue, "most_in_flight", MOST_IN_FLIGHT))
+    # Messages that became visible again are still among the pending ones until somebody receives them.
+    known = len(queue.pending_messages)
+    return limit - (known if known < limit else in_flight(queue, now))
+
+
+def is_current(message: Message, handle: str, now: float) -> bool:
+    """Whether a handle is the newest of its message, and its visibility timeout has not ended."""
+    return message.receipt_handle == handle and message.visible_at >= now
 
 
 def delete(queue: Queue, message: Message, handle: str, now: float) -> bool:
@@ -75,10 +134,10 @@ def delete(queue: Queue, message: Message, handle: str, now: float) -> bool:
     On a standard queue a handle stays good after its visibility timeout; on a FIFO queue it does not (SQS API
     Reference, DeleteMessage).
     """
-    if queue.fifo_queue and (message.receipt_handle != handle or message.visible_at < now):
+    if queue.fifo_queue and not is_current(message, handle, now):
         return False
     handles = [known for known in message.all_receipt_handles if known]
-    if not _take_out(queue, message):
+    if not take_out(queue, message):
         return False
     queue.deleted_messages.update(handles)
     return True
@@ -109,8 +168,17 @@ def _deliverable(queue: Queue, now: float) -> Iterator[Message]:
     if queue.fifo_queue:
         blocked = {message.group_id for message in queue.pending_messages if message.visible_at >= now}
     for message in queue._messages:
-        if message.visible_at < now and message.delayed_until <= now and message.group_id not in blocked:
-            yield message
+        if message.visible_at < now and message.delayed_until <= now:
+            if message.group_id not in blocked:
+                yield message
+        elif queue.fifo_queue:
+            # What comes later in the same group waits for it.
+            blocked.add(message.group_id)
+
+
+def _oldest(queue: Queue, now: float) -> float:
+    """When the oldest message was sent that the queue still keeps."""
+    return now - int(queue.message_retention_period) * 1000  # type: ignore[attr-defined]
 
 
 def _redrive_target(queue: Queue) -> tuple[Queue | None, int]:
@@ -123,16 +191,19 @@ def _redrive_target(queue: Queue) -> tuple[Queue | None, int]:
     return (None if target is queue else target), int(policy["maxReceiveCount"])
 
 
-def _mark_received(queue: Queue, message: Message, now: float) -> None:
+def _mark_received(queue: Queue, message: Message, now: float, visibility: int | None) -> None:
     message.approximate_first_receive_timestamp = message.approximate_first_receive_timestamp or int(now)
     message.approximate_receive_count += 1
-    message.visible_at = now + int(queue.visibility_timeout) * 1000  # type: ignore[attr-defined]
+    timeout = int(queue.visibility_timeout if visibility is None else visibility)  # type: ignore[attr-defined]
+    message.visible_at = now + timeout * 1000
+    message.received_at = now  # type: ignore[attr-defined]
     message._old_receipt_handles.append(message.receipt_handle)  # type: ignore[arg-type]
     message.receipt_handle = receipt_handle()
     queue.pending_messages.add(message)
 
 
-def _take_out(queue: Queue, message: Message) -> bool:
+def take_out(queue: Queue, message: Message) -> bool:
+    """Remove a message from its queue. Returns whether it was there."""
     try:
         queue._messages.remove(message)
     except ValueError:
@@ -148,7 +219,4 @@ def _put_in_dead_letter_queue(messages: list[Message], source: Queue, target: Qu
         if target.fifo_queue:
             # SQS Developer Guide, "Using dead-letter queues": only FIFO queues reset the enqueue timestamp.
             message.sent_timestamp = int(now)  # type: ignore[assignment]
-    # Not `add_message`: its deduplication would swallow a message that moves.
-    with target._messages_lock:
-        target._messages.extend(messages)
-        target._messages_lock.notify_all()
+    put(target, messages)
