@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ _NEEDED = (
 
 _REFILL_PAUSE = 0.25
 """Seconds between the use of a spare and the start of the next: the first must not compete with its successor."""
+
+_RUSH = 3.0
+"""Seconds. Two uses of a spare within this time are a rush: workers crash one after the other, or many start."""
 
 
 def basic_environment() -> dict[str, str]:
@@ -146,19 +150,29 @@ class WorkerProcess:
 
 
 class Spares:
-    """Keeps `count` processes ready. They start in the background, from a thread of their own."""
+    """Keeps `count` processes ready, twice as many in a rush. They start in the background, from a thread of its own.
+
+    So a worker that replaces a crashed one has done its imports beside the work of the others, and not while a
+    message waits for it.
+    """
 
     def __init__(self, count: int = 1) -> None:
         self._count = count
         self._ready: list[WorkerProcess] = []
         self._changed = threading.Condition()
+        self._taken = 0.0
+        self._rush_until = 0.0
         self._closed = False
-        self._thread = threading.Thread(target=self._refill, name="once-spares", daemon=True)
+        self._thread = threading.Thread(target=self._keep, name="once-spares", daemon=True)
         self._thread.start()
 
     def take(self) -> WorkerProcess:
         """A process without a task: a spare one, or a new one when there is none."""
         with self._changed:
+            now = time.monotonic()
+            if now - self._taken < _RUSH:
+                self._rush_until = now + _RUSH
+            self._taken = now
             spare = self._ready.pop(0) if self._ready else None
             self._changed.notify()
         if spare is not None and spare.returncode is None:
@@ -177,15 +191,24 @@ class Spares:
         for spare in ready:
             spare.close()
 
-    def _refill(self) -> None:
-        pause = 0.0
-        while True:
+    def _wanted(self) -> int:
+        return self._count * 2 if time.monotonic() < self._rush_until else self._count
+
+    def _keep(self) -> None:
+        """Start what is missing, end what a rush left over."""
+        while self._count:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or len(self._ready) < self._count)
-                if pause:
-                    self._changed.wait_for(lambda: self._closed, pause)
+                while not self._closed and len(self._ready) == self._wanted():
+                    rush = self._rush_until - time.monotonic()
+                    self._changed.wait(rush if rush > 0 else None)
+                if self._taken and self._wanted() == self._count:
+                    self._changed.wait_for(lambda: self._closed, _REFILL_PAUSE)
                 if self._closed:
                     return
+                surplus = self._ready.pop() if len(self._ready) > self._wanted() else None
+            if surplus is not None:
+                surplus.close()
+                continue
             try:
                 spare = WorkerProcess(early=True)
             except OSError:  # no more processes on this machine: a cold start will say so
@@ -193,7 +216,6 @@ class Spares:
             with self._changed:
                 if not self._closed:
                     self._ready.append(spare)
-                    pause = _REFILL_PAUSE
                     continue
             spare.close()
             return

@@ -1,0 +1,55 @@
+"""Spare workers: one is ready, two in a rush, and one again after it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from helpers.cloud import worker_process
+from helpers.cloud.worker_process import Spares, WorkerProcess
+
+
+@pytest.fixture
+def spares(monkeypatch: pytest.MonkeyPatch) -> Iterator[Spares]:
+    monkeypatch.setattr(worker_process, "_RUSH", 0.4)
+    made = Spares()
+    yield made
+    made.close()
+
+
+def ready(spares: Spares) -> int:
+    with spares._changed:
+        return len(spares._ready)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_two_crashes_in_a_row_find_spares_and_afterwards_one_is_kept(spares: Spares) -> None:
+    wait_until(lambda: ready(spares) == 1)
+    taken = [spares.take()]
+    wait_until(lambda: ready(spares) == 1)
+    known = list(spares._ready)
+    taken.append(spares.take())
+    assert taken[1] is known[0]
+    wait_until(lambda: ready(spares) == 2)
+    left_over = list(spares._ready)
+    wait_until(lambda: ready(spares) == 1)
+    for process in taken:
+        process.close()
+    wait_until(lambda: sum(process.returncode is None for process in left_over) == 1)
+
+
+def test_spares_that_are_closed_leave_no_process(spares: Spares) -> None:
+    wait_until(lambda: ready(spares) == 1)
+    (process,) = spares._ready
+    spares.close()
+    assert process.returncode is not None
+    assert isinstance(taken := spares.take(), WorkerProcess)
+    taken.close()
