@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
-from .functions import split_name
+from .function_names import split_name
 from .policies import role_of
 
 

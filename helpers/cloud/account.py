@@ -92,7 +92,7 @@ class Cloud:
         AssumedRoles(self.boundary)
         self.faults = Faults(self, random.randrange(2**32) if seed is None else seed)
         self._closing.callback(self.faults.clear)
-        DynamoDB(self.boundary, self.clock, self.journal)
+        self.tables = DynamoDB(self.boundary, self.clock, self.journal).tables
         Messages(self.boundary, self.journal)
         self.queues = Queues(self.boundary, self.clock, self.journal)
         self._closing.callback(self.queues.close)

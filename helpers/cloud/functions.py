@@ -21,6 +21,7 @@ from . import function_checks
 from .deployment import NOT_A_ZIP, BadArchive, FunctionSpec
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
+from .function_names import split_name
 from .invocations import Invocations
 from .journal import Deployed
 from .lambda_runtime import FunctionMissing
@@ -51,16 +52,6 @@ class _State:
     @property
     def changing(self) -> bool:
         return not self.active or self.updating
-
-
-def split_name(function_name: str) -> tuple[str, str]:
-    """Name and qualifier (empty: none) of a function's name, partial or full ARN, each with or without a qualifier."""
-    parts = function_name.split(":")
-    if len(parts) >= 7 and parts[0] == "arn":
-        parts = parts[6:]
-    elif len(parts) >= 3 and parts[1] == "function":
-        parts = parts[2:]
-    return parts[0], parts[1] if len(parts) > 1 else ""
 
 
 class Functions:

@@ -136,7 +136,7 @@ class Invocations:
         return int(settings.get("MaximumRetryAttempts", 2))
 
     def _async_settings(self, name: str) -> dict[str, Any]:
-        from .functions import split_name
+        from .function_names import split_name
 
         with self._account.boundary.lock:
             try:

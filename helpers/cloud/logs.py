@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from . import permissions
+from .access_needs import log_arn
 from .environment import ACCOUNT_ID, REGION
 from .worker import FRAME as WHOLE_FRAME
 
@@ -223,29 +225,42 @@ def in_order(events: list[LogEvent]) -> list[LogEvent]:
 
 
 class LogStream:
-    """The log stream of one worker in moto's logs backend."""
+    """The log stream of one worker in moto's logs backend, written with the rights of the function's role.
 
-    def __init__(self, group: str, name: str, lock: threading.RLock) -> None:
+    Without `logs:PutLogEvents`, or without the right to make what is missing, nothing arrives and the function runs
+    all the same (Lambda Developer Guide, "Sending Lambda function logs to CloudWatch Logs").
+    """
+
+    def __init__(self, group: str, name: str, lock: threading.RLock, role: str) -> None:
         self.group, self.name = group, name
         self._lock = lock
+        self._role = role
 
     def write(self, events: list[LogEvent]) -> None:
         """Append events. A group or stream that somebody deleted comes back, as on AWS."""
-        if not events:
+        if not events or not self._may("PutLogEvents"):
             return
         members = [{"timestamp": event.at, "message": event.text} for event in events]
         with self._lock:
             stream = self._stream()
-            stream.put_log_events(members)
+            if stream is not None:
+                stream.put_log_events(members)
 
-    def _stream(self) -> Any:
+    def _may(self, action: str) -> bool:
+        return permissions.decide(self._role, f"logs:{action}", log_arn(self.group, self.name)) == "allowed"
+
+    def _stream(self) -> Any | None:
         from moto.logs.models import logs_backends
 
         backend = logs_backends[ACCOUNT_ID][REGION]
         group = backend.groups.get(self.group)
         if group is None:
+            if not self._may("CreateLogGroup"):
+                return None
             backend.create_log_group(self.group, {})
             group = backend.groups[self.group]
         if self.name not in group.streams:
+            if not self._may("CreateLogStream"):
+                return None
             group.create_log_stream(self.name)
         return group.streams[self.name]

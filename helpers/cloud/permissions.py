@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from .access_needs import Need, needs
+from .access_needs import Need, needs, s3_need
 from .environment import ACCOUNT_ID
 from .exchange import Exchange
 from .journal import Caller
@@ -35,6 +35,25 @@ def gate(now: Callable[[], float]) -> Callable[[Exchange], Response | None]:
         return None
 
     return refuse
+
+
+def hide_missing(now: Callable[[], float]) -> Callable[[Exchange, Response], None]:
+    """A hook after S3: who may not list a bucket does not learn that an object is missing.
+
+    The answer is AccessDenied about `s3:ListBucket` (S3 API Reference, "GetObject": 403 instead of 404).
+    """
+
+    def hide(exchange: Exchange, answer: Response) -> None:
+        caller = exchange.caller
+        if answer.status != 404 or not caller.role or not exchange.parameters.get("Key"):
+            return
+        need = s3_need("ListBucket", str(exchange.parameters.get("Bucket", "")))
+        decision = of_role(caller.role).decide(need.action, need.resource, RequestKeys(caller, now(), exchange, need))
+        if decision != "allowed" and answer.error in {"NoSuchKey", "NoSuchVersion", "404"}:
+            refusal = _refusal(exchange, sentence(caller, need, decision))
+            answer.status, answer.payload, answer.headers = refusal.status, refusal.payload, refusal.headers
+
+    return hide
 
 
 def decide(role_arn: str, action: str, resource: str, at: float | None = None) -> Decision:

@@ -79,7 +79,7 @@ class PolicySet:
     _decided: dict[tuple[str, str], Decision] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.statements = [read_statement(one) for document in self.documents for one in _statements(document)]
+        self.statements = [read_statement(one) for document in self.documents for one in statements_of(document)]
         # A deny is looked for first: an allow then ends the search.
         self.statements.sort(key=lambda statement: not statement.deny)
 
@@ -142,7 +142,8 @@ def _default_version(policy: Any) -> str:
     return str(next(version.document for version in tuple(policy.versions) if version.is_default))
 
 
-def _statements(document: str) -> list[dict[str, Any]]:
+def statements_of(document: str) -> list[dict[str, Any]]:
+    """The statements of a policy document; none when it cannot be read."""
     try:
         policy = json.loads(urllib.parse.unquote(document) if document.startswith("%") else document)
     except ValueError:

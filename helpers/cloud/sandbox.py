@@ -96,7 +96,9 @@ class Sandbox:
         self._around = around
         self._endpoint = Endpoint()
         self._reader = logs.OutputReader(around.now)
-        self._stream = logs.LogStream(spec.log_group, logs.stream_name(now, spec.version, unique), around.lock)
+        self._stream = logs.LogStream(
+            spec.log_group, logs.stream_name(now, spec.version, unique), around.lock, spec.role
+        )
         self._temporary = around.code.temporary()
         self._waiting: Request | None = None
         self._events: list[logs.LogEvent] = []

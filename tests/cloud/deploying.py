@@ -39,9 +39,11 @@ class Deployer:
         self.cloud = cloud
         self.client = cloud.client("lambda")
         self._count = itertools.count(1)
-        self.role = cloud.client("iam").create_role(RoleName="deployed", AssumeRolePolicyDocument=TRUST)[
-            "Role"
-        ]["Arn"]
+        iam = cloud.client("iam")
+        self.role = iam.create_role(RoleName="deployed", AssumeRolePolicyDocument=TRUST)["Role"]["Arn"]
+        iam.attach_role_policy(
+            RoleName="deployed", PolicyArn="arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"
+        )
 
     def name(self) -> str:
         """A name that no function has."""
