@@ -121,8 +121,9 @@ class Boundary:
 
         A call that a fault loses on its way (the note "never came") is none for the account.
         """
+        gates = (mistakes.forbidden_text, *self.gates)
         try:
-            response = next((refusal for gate in self.gates if (refusal := gate(exchange)) is not None), None)
+            response = next((refusal for gate in gates if (refusal := gate(exchange)) is not None), None)
             if response is None:
                 response = self._routes.get((exchange.service, exchange.action), self.ask_moto)(exchange)
         except Exception as problem:
@@ -166,6 +167,7 @@ class Boundary:
             response = self.answer(exchange)
         except Exception:
             response = _failure(exchange)
+        mistakes.readable(exchange, response)
         response.headers.setdefault("x-amzn-RequestId", exchange.request_id)
         return response
 

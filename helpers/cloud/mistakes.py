@@ -2,16 +2,19 @@
 
 moto takes much of a request for granted and raises where AWS answers with an error. A request that breaks the
 service's model, or that carries an expression which cannot be read, is the caller's mistake: status 400, which
-SDKs do not retry. What is left is a failure of the account (500).
-Codes: the common errors of the API references of DynamoDB, SQS and Lambda.
+SDKs do not retry. So is what moto itself stumbles over; a call that it does not know is not emulated (501, which
+SDKs do not retry either). What is left is a failure of the account (500).
+Codes: the common errors of the API references of DynamoDB, SQS, Lambda, IAM and S3.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import re
 import traceback
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from .exchange import Exchange
 from .responses import Response, error
@@ -20,6 +23,41 @@ _MODELS = {"states": "stepfunctions"}
 """Names of botocore's models that differ from the signing name."""
 
 _EXPRESSIONS = ("ConditionExpression", "FilterExpression", "KeyConditionExpression", "UpdateExpression")
+
+
+_CODES = {
+    "sqs": "InvalidParameterValue",
+    "lambda": "InvalidParameterValueException",
+    "logs": "InvalidParameterException",
+    "sns": "InvalidParameter",
+    "s3": "InvalidRequest",
+    "iam": "ValidationError",
+    "sts": "ValidationError",
+}
+"""What a service calls a parameter that it cannot use; the others say ValidationException."""
+
+_NOT_IN_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+
+
+def forbidden_text(exchange: Exchange) -> Response | None:
+    """The refusal of a form (query protocol) with characters that no answer in XML could repeat.
+
+    IAM, STS and SNS refuse them: "Member must satisfy regular expression pattern [\\u0009\\u000A\\u000D\\u0020-…]".
+    """
+    if not exchange.environ.get("CONTENT_TYPE", "").startswith("application/x-www-form-urlencoded"):
+        return None
+    if not _NOT_IN_XML.search(unquote_to_bytes(exchange.body)):
+        return None
+    code = "InvalidMessageContents" if exchange.service == "sqs" else _CODES.get(exchange.service, "ValidationError")
+    return error(exchange, code, "The request contains characters that are not allowed.")
+
+
+def readable(exchange: Exchange, response: Response) -> None:
+    """Take characters out of an answer in XML that no program could read. An object of S3 stays as it is."""
+    kind = next((value for name, value in response.headers.items() if name.lower() == "content-type"), "")
+    if "xml" in kind and exchange.action != "GetObject" and _NOT_IN_XML.search(response.payload):
+        response.payload = _NOT_IN_XML.sub(b"?", response.payload)
+        response.headers = {name: text for name, text in response.headers.items() if name.lower() != "content-length"}
 
 
 def refusal(exchange: Exchange, problem: Exception) -> Response | None:
@@ -38,8 +76,23 @@ def refusal(exchange: Exchange, problem: Exception) -> Response | None:
     in_form = exchange.is_json or exchange.service == "lambda"
     found = _violation(exchange, shape) if in_form and shape is not None else None
     if found is None and exchange.service == "dynamodb":
-        return _empty_value(exchange) or _unreadable_expression(exchange, problem)
-    return found
+        found = _empty_value(exchange) or _unreadable_expression(exchange, problem)
+    return found or _of_moto(exchange, problem)
+
+
+def _of_moto(exchange: Exchange, problem: Exception) -> Response | None:
+    """What moto itself could not do, or did not expect. None when the exception came of our own code."""
+    if isinstance(problem, NotImplementedError):
+        return error(exchange, "NotImplemented", f"{exchange.name} is not emulated.", 501)
+    files = [frame.filename.replace("\\", "/") for frame in traceback.extract_tb(problem.__traceback__)]
+    own = max((at for at, file in enumerate(files) if "/helpers/cloud/" in file), default=-1)
+    if not any("/moto/" in file for file in files[own + 1 :]):
+        return None
+    if type(problem).__name__ == "ExpatError":
+        return error(exchange, "MalformedXML", "The XML you provided was not well-formed.")
+    what = " ".join(f"{type(problem).__name__}: {problem}".split())[:300]
+    code = _CODES.get(exchange.service, "ValidationException")
+    return error(exchange, code, f"The emulated account cannot use these parameters of {exchange.name} ({what}).")
 
 
 def _is_object(body: bytes) -> bool:
