@@ -28,6 +28,7 @@ class _Write:
     key: Item
     condition: str | None
     before: Item | None
+    position: int
 
 
 class Decisions:
@@ -41,14 +42,15 @@ class Decisions:
 
     def _look(self, exchange: Exchange) -> None:
         exchange.notes["writes"] = [
-            _Write(table, action, key, condition, stored_item(table, key))
-            for table, action, members in _writes(exchange)
+            _Write(table, action, key, condition, stored_item(table, key), position)
+            for position, table, action, members in _writes(exchange)
             if (key := _key(table, members)) is not None
             for condition in [_condition(members)]
         ]
 
     def _record(self, exchange: Exchange, response: Response) -> None:
         accepted = response.status < 400
+        reasons = exchange.notes.get("reasons")
         for write in exchange.notes.get("writes", ()):
             self._journal.record(
                 WriteDecision,
@@ -61,6 +63,7 @@ class Decisions:
                 after=stored_item(write.table, write.key),
                 caller=exchange.caller,
                 error=response.error,
+                reason=reasons[write.position] if reasons and not accepted else None,
             )
 
 
@@ -74,7 +77,13 @@ def stored_item(table_name: str, key: Item) -> Item | None:
     hash_key = DynamoType(key[table.hash_key_attr])
     range_key = DynamoType(key[table.range_key_attr]) if table.range_key_attr else None
     item = table.get_item(hash_key, range_key)
-    return json.loads(json.dumps(item.to_json()["Attributes"], default=_plain)) if item else None
+    return as_json(item) if item else None
+
+
+def as_json(item: Any) -> Item:
+    """One of moto's items as DynamoDB JSON."""
+    attributes: Item = json.loads(json.dumps(item.to_json()["Attributes"], default=_plain))
+    return attributes
 
 
 def _plain(value: Any) -> Any:
@@ -103,17 +112,18 @@ def _condition(members: dict[str, Any]) -> str | None:
     return str(expression) if expression else json.dumps(members["Expected"]) if members.get("Expected") else None
 
 
-def _writes(exchange: Exchange) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _writes(exchange: Exchange) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
+    """Position in the request, table, action and members of each write."""
     parameters = exchange.parameters
     if exchange.action == "TransactWriteItems":
-        for entry in parameters.get("TransactItems", []):
+        for position, entry in enumerate(parameters.get("TransactItems", [])):
             for kind, members in entry.items():
                 if kind in _TRANSACTION_WRITES:
-                    yield members.get("TableName", ""), _TRANSACTION_WRITES[kind], members
+                    yield position, members.get("TableName", ""), _TRANSACTION_WRITES[kind], members
     elif exchange.action == "BatchWriteItem":
         for table, entries in parameters.get("RequestItems", {}).items():
-            for entry in entries:
+            for position, entry in enumerate(entries):
                 for kind, members in entry.items():
-                    yield table, "PutItem" if kind == "PutRequest" else "DeleteItem", members
+                    yield position, table, "PutItem" if kind == "PutRequest" else "DeleteItem", members
     else:
-        yield parameters.get("TableName", ""), exchange.action, parameters
+        yield 0, parameters.get("TableName", ""), exchange.action, parameters

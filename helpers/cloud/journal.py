@@ -62,7 +62,8 @@ class WriteDecision(Event):
     """What DynamoDB decided about one write, with the item as it was before and as it is after.
 
     A refused write has `accepted` False, `error` the code (for example ConditionalCheckFailedException) and
-    `before == after`.
+    `before == after`. `reason` is the code that a cancelled transaction gives for this write, for example
+    ConditionalCheckFailed, or None as text for a write that could have been done.
     """
 
     table: str
@@ -74,6 +75,7 @@ class WriteDecision(Event):
     after: Item | None
     caller: Caller
     error: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

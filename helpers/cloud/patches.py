@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import direct, fast_queue, sent_events, sqs_backend
+from . import direct, dynamodb_comparisons, fast_queue, sent_events, sqs_backend
 from .clock import Clock
 from .places import PatchMoved, Place, digest
 
@@ -19,6 +19,7 @@ __all__ = ["PLACES", "Applied", "PatchMoved", "Place", "digest", "verify"]
 
 PLACES: tuple[Place, ...] = (
     *direct.PLACES,
+    *dynamodb_comparisons.PLACES,
     *fast_queue.PLACES,
     *sent_events.PLACES,
     *sqs_backend.PLACES,
@@ -62,6 +63,7 @@ class Applied:
         self._replace(sqs, "unix_time", lambda dt=None: clock.now() if dt is None else _unix_time(dt))
         self._replace(sqs, "unix_time_millis", lambda dt=None: (clock.now() if dt is None else _unix_time(dt)) * 1000)
         self._undo.append(fast_queue.install())
+        self._undo.append(dynamodb_comparisons.install())
         self._undo.append(sqs_backend.install())
         # moto's dispatcher lists the folders of all its services for each request.
         modules = tuple(backends.list_of_moto_modules())

@@ -113,7 +113,5 @@ def _attribute(value: Mapping[str, Any]) -> dict[str, Any]:
         members["stringValue"] = value["StringValue"]
     binary = value.get("BinaryValue")
     if binary is not None:
-        members["binaryValue"] = (
-            base64.b64encode(binary).decode("ascii") if isinstance(binary, bytes) else binary
-        )
+        members["binaryValue"] = base64.b64encode(binary).decode("ascii") if isinstance(binary, bytes) else binary
     return {**members, "stringListValues": [], "binaryListValues": [], "dataType": value["DataType"]}
