@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import environment, managed_policies, patches, permissions
+from . import environment, managed_policies, patches, permissions, s3_buckets
 from .assumed_roles import AssumedRoles
 from .boundary import ANY, Application, Boundary
 from .clock import Clock
@@ -26,6 +26,7 @@ from .journal import Caller, Journal
 from .lambda_runtime import Runtime
 from .messages import Messages
 from .queues import Queues
+from .s3_notifications import Notifications
 from .server import LOOPBACK, Server
 from .work import Busy, NotAtRest
 
@@ -99,6 +100,9 @@ class Cloud:
         self.functions = Functions(self)
         self.event_sources = EventSources(self)
         self._closing.callback(self.event_sources.close)
+        self.notifications = Notifications(self, self.functions.invocations.deliver, self.event_sources.look)
+        self._closing.callback(self.notifications.close)
+        s3_buckets.install(self.boundary)
         self.clock.on_skip(self.boundary.changed.notify)
         atexit.register(self.close)
         self._closing.callback(atexit.unregister, self.close)
@@ -158,7 +162,9 @@ class Cloud:
         """What is not at rest now: runs, messages about to be delivered, mappings and functions that change."""
         held = self.faults.held()
         holding = [Busy("held", "", held)] if held else []
-        return [*self.runtime.busy(), *self.functions.busy(), *self.event_sources.busy(), *holding]
+        # Notifications first: what left them meanwhile is then seen in its queue.
+        parts = (self.notifications, self.runtime, self.functions, self.event_sources)
+        return [*(one for part in parts for one in part.busy()), *holding]
 
     def settle(self, timeout: float = 30) -> None:
         """Wait until the account is at rest. Raises NotAtRest after `timeout` seconds.

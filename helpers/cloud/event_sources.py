@@ -92,6 +92,10 @@ class EventSources:
         """Deliver nothing more. May be called again."""
         self._poller.close()
 
+    def look(self) -> None:
+        """Say that a queue got a message without a call to SQS."""
+        self._poller.look()
+
     def mappings(self) -> list[dict[str, Any]]:
         """All mappings, each as GetEventSourceMapping describes it."""
         with self._boundary.lock:

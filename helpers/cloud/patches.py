@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import direct, dynamodb_comparisons, fast_queue, sent_events, sqs_backend
+from . import direct, dispatch, dynamodb_comparisons, fast_queue, s3_notifications, sent_events, sqs_backend
 from .clock import Clock
 from .places import PatchMoved, Place, digest
 
@@ -19,9 +19,11 @@ __all__ = ["PLACES", "Applied", "PatchMoved", "Place", "digest", "verify"]
 
 PLACES: tuple[Place, ...] = (
     *direct.PLACES,
+    *dispatch.PLACES,
     *dynamodb_comparisons.PLACES,
     *fast_queue.PLACES,
     *sent_events.PLACES,
+    *s3_notifications.PLACES,
     *sqs_backend.PLACES,
     Place(
         "moto.core.utils",
@@ -74,6 +76,10 @@ class Applied:
         states["execute_state_machine"] = True
         self._undo.append(lambda: states.update(execute_state_machine=before))
         self._environment("MOTO_PORT", str(port))
+        for module, name, new in dispatch.replacements():
+            self._replace(module, name, new)
+        for name, value in dispatch.ENVIRONMENT.items():
+            self._environment(name, value)
 
     def undo(self) -> None:
         """Take all patches back."""

@@ -10,8 +10,7 @@ from .clock import Clock
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
 from .journal import Journal
-from .responses import Refused, Response
-from .sqs_batches import refusing
+from .responses import Refused, Response, refusing
 from .sqs_checks import PREFIX
 from .sqs_redrive import MoveTasks
 from .sqs_request import entries, members, queue_name, queue_of

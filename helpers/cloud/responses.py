@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import escape
@@ -71,6 +71,19 @@ class Refused(Exception):
     def answer(self, exchange: Exchange) -> Response:
         """The refusal as an answer to `exchange`."""
         return error(exchange, self.code, self.message, self.status, **self.members)
+
+
+def refusing(check: Callable[[Exchange], None]) -> Callable[[Exchange], Response | None]:
+    """A hook of the boundary that answers with what `check` raises as Refused."""
+
+    def hook(exchange: Exchange) -> Response | None:
+        try:
+            check(exchange)
+        except Refused as refused:
+            return refused.answer(exchange)
+        return None
+
+    return hook
 
 
 # The legacy codes that SQS's JSON answers carry beside the shape's name in x-amzn-query-error

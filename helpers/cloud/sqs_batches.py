@@ -10,7 +10,7 @@ from typing import Any
 
 from .boundary import Boundary
 from .exchange import Exchange, with_parameters
-from .responses import Refused, Response, error
+from .responses import Refused, Response
 from .sqs_request import entries
 
 Check = Callable[[dict[str, Any]], None]
@@ -46,16 +46,3 @@ def answer(boundary: Boundary, exchange: Exchange, check: Check) -> Response:
         members["Failed"] = sorted([*members.get("Failed", []), *failed], key=lambda one: order[one["Id"]])
         response.replace_json(members)
     return response
-
-
-def refusing(check: Callable[[Exchange], None]) -> Callable[[Exchange], Response | None]:
-    """A hook that answers with what `check` raises."""
-
-    def hook(exchange: Exchange) -> Response | None:
-        try:
-            check(exchange)
-        except Refused as refused:
-            return error(exchange, refused.code, refused.message, refused.status, **refused.members)
-        return None
-
-    return hook
