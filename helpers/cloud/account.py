@@ -212,11 +212,9 @@ def _forget(cloud: Cloud) -> None:
 
 def _moto_application() -> Application:
     """moto's WSGI application, with a shorter way for the calls of which there are many."""
-    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+    from .direct import moto_application
 
-    from .direct import Direct
-
-    return Direct(DomainDispatcherApplication(create_backend_app))
+    return moto_application()
 
 
 def _reset_moto(seed: int | None) -> None:

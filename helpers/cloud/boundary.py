@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse
 
-from . import mistakes, web_pages
+from . import dispatch, mistakes, web_pages
 from .exchange import BodyTooLarge, Environ, Exchange, environ_with_body, parse, read_body
 from .journal import LEARNER, Call, Caller, Journal
 from .responses import Response, error
@@ -108,6 +108,7 @@ class Boundary:
             hooks = (before for key in keys for before in self._before.get(key, ()))
             response = next((answer for before in hooks if (answer := before(exchange)) is not None), None)
             if response is None:
+                dispatch.begin(exchange.request_id)
                 response = self._moto_response(
                     environ_with_body(exchange.environ, exchange.body if body is None else body)
                 )
@@ -168,7 +169,7 @@ class Boundary:
         except Exception:
             response = _failure(exchange)
         mistakes.readable(exchange, response)
-        response.headers.setdefault("x-amzn-RequestId", exchange.request_id)
+        response.headers["x-amzn-requestid"] = exchange.request_id
         return response
 
     def _moto_response(self, environ: Environ) -> Response:

@@ -9,6 +9,7 @@ both ways, errors and headers included. It needs no socket: an environ goes in, 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 from wsgiref.types import StartResponse
@@ -16,6 +17,7 @@ from wsgiref.types import StartResponse
 from botocore.exceptions import ClientError
 from moto.core.request import Request
 from moto.moto_api import recorder
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.exceptions import HTTPException
 
@@ -32,6 +34,12 @@ PLACES = (
         "DomainDispatcherApplication.infer_service_region_host",
         "92a102b5945412f6",
         _WHY,
+    ),
+    Place(
+        "moto.moto_server.werkzeug_app",
+        "DomainDispatcherApplication.get_backend_for_host",
+        "d743b616aedfb9dd",
+        "Its answer depends on its argument only, and is kept.",
     ),
     Place("moto.moto_server.werkzeug_app", "BackendRequest", "466c94a33cde5b29", _WHY),
     Place("moto.core.responses", "BaseResponse.setup_class", "f0c0754bc1e74d7c", _WHY),
@@ -55,6 +63,10 @@ class _Request(Request):
         super().__init__(environ, populate_request=False)
         # werkzeug computes them when they are asked for, and keeps them under these names.
         self.__dict__.update(data=body, form=_NOTHING, files=_NOTHING)
+
+    @property
+    def raw_url(self) -> str:
+        return f"{self.scheme}://{self.host}/"
 
 
 class Direct:
@@ -86,11 +98,19 @@ class Direct:
         return [payload]
 
 
+def moto_application() -> Direct:
+    """moto's WSGI application, with the shorter way."""
+    moto = DomainDispatcherApplication(create_backend_app)
+    # Hosts come from requests, so what is kept of them is bounded.
+    moto.get_backend_for_host = functools.lru_cache(256)(moto.get_backend_for_host)  # type: ignore[method-assign]
+    return Direct(moto)
+
+
 def _is_plain(service: str, environ: Environ) -> bool:
     """Whether moto's application would end at the service's one response class, and read the body as it is."""
     return (
         environ.get("REQUEST_METHOD") == "POST"
-        and environ.get("PATH_INFO") == "/"
+        and environ.get("PATH_INFO") == environ.get("RAW_URI") == "/"
         and environ.get("CONTENT_TYPE", "").startswith("application/x-amz-json-1.0")
         and _SIGNED[service] in environ.get("HTTP_AUTHORIZATION", "")
         and "HTTP_CONTENT_ENCODING" not in environ
