@@ -6,11 +6,12 @@ make room, and `Journal.dropped` says how many did.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -23,8 +24,8 @@ class Caller:
     """Who made a call.
 
     `kind` is one of learner, function, workflow, service. For a function, `name` is the function's name and
-    `request_id` the run that called; `role` is the ARN of the role whose policies decide, empty for the
-    learner, who may do everything.
+    `request_id` the run that called; for a workflow, the state machine's name and the execution's ARN. `role` is the
+    ARN of the role whose policies decide, empty for the learner, who may do everything.
     """
 
     kind: Literal["learner", "function", "workflow", "service"]
@@ -121,12 +122,16 @@ class MessageDeadLettered(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(Event):
-    """One invocation of a function began. `source` says what invoked it: invoke, async, mapping, workflow."""
+    """One invocation of a function began. `source` says what invoked it: invoke, async, mapping, workflow.
+
+    `execution` is the ARN of the execution that a workflow's invocation belongs to, otherwise empty.
+    """
 
     function: str
     request_id: str
     payload: str
     source: str
+    execution: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +164,48 @@ class Deployed(Event):
     code_sha256: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionStarted(Event):
+    """An execution of a state machine began. `input` is JSON text, `kind` STANDARD or EXPRESS."""
+
+    execution: str
+    state_machine: str
+    name: str
+    kind: str
+    input: str
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionStep(Event):
+    """One event of an execution's history between its start and its end, as GetExecutionHistory gives it.
+
+    `id` and `previous_id` are the history's numbers, `type` is for example TaskStateEntered or TaskFailed, `state`
+    the name of the state that it belongs to, and `details` the members of the event's details (`input`, `output`,
+    `error`, `cause`, …), empty where it has none.
+    """
+
+    execution: str
+    id: int
+    previous_id: int
+    type: str
+    state: str
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionEnded(Event):
+    """An execution ended. `status` is SUCCEEDED, FAILED, TIMED_OUT or ABORTED; `output` is JSON text."""
+
+    execution: str
+    state_machine: str
+    name: str
+    status: str
+    output: str | None
+    error: str | None
+    cause: str | None
+
+
 E = TypeVar("E", bound=Event)
 
 
@@ -174,10 +221,14 @@ class Journal:
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._subscribers: tuple[Callable[[Event], None], ...] = ()
+        self._aside: tuple[tuple[frozenset[str], Journal], ...] = ()
         self.last = 0
 
     def record(self, kind: type[E], **fields: Any) -> E:
         """Append an event of `kind` and tell the subscribers. Returns the event with its number and time."""
+        for names, other in self._aside:
+            if not names.isdisjoint(_subjects(fields)):
+                return other.record(kind, **fields)
         with self._lock:
             self.last = next(self._numbers)
             event = kind(number=self.last, at=self._now(), **fields)
@@ -213,3 +264,36 @@ class Journal:
                 self._subscribers = tuple(other for other in self._subscribers if other is not tell)
 
         return unsubscribe
+
+    @contextlib.contextmanager
+    def aside(self, names: Collection[str], size: int = 20_000) -> Iterator[Journal]:
+        """Write what happens to functions, queues and tables of these names into a journal of its own meanwhile.
+
+        So thousands of runs that somebody makes to find something out do not push the account's own story out of
+        the ring, and the subscribers do not hear of them.
+        """
+        other = Journal(size, self._now)
+        entry = (frozenset(names), other)
+        with self._lock:
+            self._aside = (*self._aside, entry)
+        try:
+            yield other
+        finally:
+            with self._lock:
+                self._aside = tuple(kept for kept in self._aside if kept is not entry)
+
+
+def _subjects(fields: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the function, the queue and the table that an event is about."""
+    for name in ("function", "queue"):
+        if name in fields:
+            yield fields[name]
+    caller = fields.get("caller")
+    if caller is not None and caller.kind == "function":
+        yield caller.name
+    if "table" in fields:
+        yield fields["table"].rpartition("/")[2]
+    parameters = fields.get("parameters")
+    if parameters:
+        yield str(parameters.get("QueueUrl", "")).rpartition("/")[2]
+        yield str(parameters.get("TableName", "")).rpartition("/")[2]

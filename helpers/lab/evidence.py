@@ -180,7 +180,7 @@ def _run(start: RunStarted, end: RunEnded | None) -> Run:
         number=start.number,
         request_id=start.request_id,
         source=start.source,
-        records=_records(start.payload),
+        records=records_of(start.payload),
         ended=end.number if end else None,
         outcome=end.outcome if end else "running",
         result=_read_json(end.payload) if end else None,
@@ -189,7 +189,8 @@ def _run(start: RunStarted, end: RunEnded | None) -> Run:
     )
 
 
-def _records(payload: str) -> tuple[tuple[str, str], ...]:
+def records_of(payload: str) -> tuple[tuple[str, str], ...]:
+    """The (message id, body) pairs of an event; none when it does not come from a queue."""
     event = _read_json(payload)
     records = event.get("Records") if isinstance(event, dict) else None
     if not isinstance(records, list):

@@ -8,24 +8,18 @@ time.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from helpers.lab.checks import error_code
-from helpers.lab.errors import BadParameter, ExperimentFailed
-from helpers.lab.evidence import Evidence, refused_by_condition
-from helpers.lab.idempotent_consumer import HANDLERS, MAX_RECEIVE_COUNT
+from helpers.lab.bench import VISIBILITY, Bench, code_of
+from helpers.lab.bench import bench as prepared
+from helpers.lab.errors import BadParameter
+from helpers.lab.evidence import refused_by_condition
+from helpers.lab.idempotent_consumer import MAX_RECEIVE_COUNT
 from helpers.lab.language import _
 from helpers.lab.parameters import listed, shown, whole
-from helpers.lab.rest import in_words
-from helpers.lab.services import Services, worker_rights, zip_of
-
-if TYPE_CHECKING:
-    from helpers.cloud.faults import Fault
+from helpers.lab.services import Services
 
 GUARDS = ("none", "counter", "read-then-write", "message-id", "conditional-write")
 FAULTS = ("none", "producer-copy", "interleaved", "crash-after-write", "slow-worker")
@@ -33,20 +27,16 @@ FAULTS = ("none", "producer-copy", "interleaved", "crash-after-write", "slow-wor
 MOST_COPIES = 20
 BATCH = 10
 
-_FILES = {
+FILES = {
     "none": "unguarded.py",
     "counter": "counter.py",
     "read-then-write": "read_then_write.py",
     "message-id": "message_id_key.py",
+    "condition-only": "condition_only.py",
     "conditional-write": "conditional_write.py",
 }
 _WRITE = {guard: "UpdateItem" if guard == "counter" else "PutItem" for guard in GUARDS}
-_ACTIONS = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
-_TIMEOUT = 30
-_VISIBILITY = 30
-_PATIENCE = 20.0
 _ORDER = "demo-order"
-_ABSENT = frozenset({"ResourceNotFoundException", "NoSuchEntity"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +81,7 @@ def experiment(services: Services, guard: str, fault: str = "none", copies: int 
     _choose("guard", guard, GUARDS)
     _choose("fault", fault, FAULTS)
     whole("copies", copies, 2 if fault == "interleaved" else 1, MOST_COPIES)
-    with _bench(services, guard, _FILES[guard]) as bench:
+    with prepared(services, guard, code_of(FILES[guard])) as bench:
         bench.connect(batch_size=1)
         if fault == "producer-copy":
             for _copy in range(copies):
@@ -103,7 +93,7 @@ def experiment(services: Services, guard: str, fault: str = "none", copies: int 
             services.cloud.faults.crash(bench.function, action=_WRITE[guard], accepted=True)
             bench.send(_ORDER)
             bench.settle()
-            services.cloud.skip(_VISIBILITY)
+            services.cloud.skip(VISIBILITY)
             bench.settle()
         elif fault == "slow-worker":
             _overtake(bench, _WRITE[guard])
@@ -122,7 +112,8 @@ def batch_experiment(services: Services, partial: bool) -> BatchResult:
             _("Choose `True` or `False`."),
         )
     name = "batch-partial" if partial else "batch-whole"
-    with _bench(services, name, name.replace("-", "_") + ".py", dead_letters=True) as bench:
+    code = code_of(name.replace("-", "_") + ".py")
+    with prepared(services, name, code, dead_letters=True) as bench:
         orders = [f"order-{number}" for number in range(1, BATCH + 1)]
         entries = [
             {
@@ -135,7 +126,7 @@ def batch_experiment(services: Services, partial: bool) -> BatchResult:
         bench.connect(batch_size=BATCH, partial=partial)
         bench.settle()
         for _receive in range(MAX_RECEIVE_COUNT):
-            services.cloud.skip(_VISIBILITY)
+            services.cloud.skip(VISIBILITY)
             bench.settle()
         evidence = bench.evidence()
         runs = evidence.runs(bench.function)
@@ -149,7 +140,7 @@ def batch_experiment(services: Services, partial: bool) -> BatchResult:
         )
 
 
-def _interleave(bench: _Bench, write: str, copies: int) -> None:
+def _interleave(bench: Bench, write: str, copies: int) -> None:
     """Hold the first two writes until both workers stand before theirs, then let both go."""
     holds = [bench.hold(write) for _worker in range(2)]
     for _copy in range(copies):
@@ -161,18 +152,18 @@ def _interleave(bench: _Bench, write: str, copies: int) -> None:
     bench.settle()
 
 
-def _overtake(bench: _Bench, write: str) -> None:
+def _overtake(bench: Bench, write: str) -> None:
     """Hold a write while the visibility timeout ends; let it go when the second run of the message has ended."""
     hold = bench.hold(write)
     bench.send(_ORDER)
     bench.wait_until_held(hold)
-    bench.cloud.skip(_VISIBILITY)
+    bench.cloud.skip(VISIBILITY)
     bench.wait_for_run(2)
     bench.cloud.faults.release(hold)
     bench.settle()
 
 
-def _result(bench: _Bench, guard: str, fault: str) -> ExperimentResult:
+def _result(bench: Bench, guard: str, fault: str) -> ExperimentResult:
     evidence = bench.evidence()
     decisions = evidence.decisions(bench.table)
     items = bench.services.items(bench.table) or []
@@ -190,148 +181,6 @@ def _result(bench: _Bench, guard: str, fault: str) -> ExperimentResult:
     )
 
 
-class _Bench:
-    """The resources of one experiment."""
-
-    def __init__(self, services: Services, name: str) -> None:
-        self.cloud = services.cloud
-        self.services = services
-        self.function = f"q05-x-{name}"
-        self.queue = f"q05-x-{name}-jobs"
-        self.dead_letter_queue = f"q05-x-{name}-dead"
-        self.table = f"q05-x-{name}-orders"
-        self.role = f"q05-x-{name}-role"
-        self.url = ""
-        self.holds: list[Fault] = []
-        self._since = self.cloud.journal.last
-
-    def make(self, file: str, dead_letters: bool) -> None:
-        services = self.services
-        attributes = {"VisibilityTimeout": str(_VISIBILITY)}
-        if dead_letters:
-            services.make_queue(self.dead_letter_queue, {})
-            target = services.arn("sqs", self.dead_letter_queue)
-            policy = {"deadLetterTargetArn": target, "maxReceiveCount": MAX_RECEIVE_COUNT}
-            attributes["RedrivePolicy"] = json.dumps(policy)
-        self.url = services.make_queue(self.queue, attributes)
-        services.make_table(self.table)
-        rights = worker_rights(services, self.queue, self.table, self.function, _ACTIONS)
-        role = services.make_role(self.role, rights)
-        code = zip_of({"app.py": (HANDLERS / file).read_text(encoding="utf-8")})
-        services.make_function(self.function, role, code, {"ORDERS_TABLE": self.table}, _TIMEOUT)
-        self.settle()
-
-    def connect(self, batch_size: int, partial: bool = False) -> None:
-        self.services.client("lambda").create_event_source_mapping(
-            EventSourceArn=self.services.arn("sqs", self.queue),
-            FunctionName=self.function,
-            BatchSize=batch_size,
-            FunctionResponseTypes=["ReportBatchItemFailures"] if partial else [],
-        )
-        self.settle()
-
-    def send(self, order: str) -> None:
-        body = json.dumps({"id": order, "quantity": 4})
-        self.services.client("sqs").send_message(QueueUrl=self.url, MessageBody=body)
-
-    def settle(self) -> None:
-        from helpers.cloud import NotAtRest
-
-        try:
-            self.cloud.settle(_PATIENCE)
-        except NotAtRest as error:
-            raise _failed(", ".join(dict.fromkeys(in_words(busy) for busy in error.busy))) from error
-
-    def hold(self, write: str) -> Fault:
-        """Hold the next write of the worker until it is released, at the latest when the experiment ends."""
-        self.holds.append(self.cloud.faults.hold("dynamodb", write, function=self.function))
-        return self.holds[-1]
-
-    def wait_until_held(self, hold: Fault) -> None:
-        if not self.cloud.faults.wait_until_held(hold, _PATIENCE):
-            raise _failed(_("no write arrived"))
-
-    def wait_for_run(self, count: int) -> None:
-        """Wait until `count - 1` runs have ended while one is held."""
-        changed = self.cloud.boundary.changed
-        end = time.monotonic() + _PATIENCE
-        while True:
-            seen = changed.count
-            if sum(run.ended is not None for run in self.evidence().runs(self.function)) >= count - 1:
-                return
-            left = end - time.monotonic()
-            if left <= 0:
-                raise _failed(_("no second run ended"))
-            changed.wait(seen, left)
-
-    def evidence(self) -> Evidence:
-        return Evidence(self.cloud.journal, since=self._since)
-
-    def remove(self) -> None:
-        """Remove what is there, in the order in which it depends on each other; what is not there is no error.
-
-        An interrupt can end an experiment at any call, also during its removal.
-        """
-        functions, sqs, iam = (self.services.client(name) for name in ("lambda", "sqs", "iam"))
-        if self._mappings():
-            # Lambda refuses to delete a mapping that is still being created or deleted.
-            self.settle()
-        for mapping in self._mappings():
-            functions.delete_event_source_mapping(UUID=mapping)
-            self.settle()
-        for queue in (self.queue, self.dead_letter_queue):
-            url = self.services.queue_url(queue)
-            if url:
-                sqs.delete_queue(QueueUrl=url)
-        with _gone_already():
-            functions.delete_function(FunctionName=self.function)
-        with _gone_already():
-            self.services.client("dynamodb").delete_table(TableName=self.table)
-        with _gone_already():
-            iam.delete_role_policy(RoleName=self.role, PolicyName="rights")
-        with _gone_already():
-            iam.delete_role(RoleName=self.role)
-        group = f"/aws/lambda/{self.function}"
-        if self.services.has_log_group(group):
-            self.services.client("logs").delete_log_group(logGroupName=group)
-
-    def _mappings(self) -> list[str]:
-        """The UUIDs of the worker's mappings."""
-        return [one["UUID"] for one in self.services.mappings() if one["FunctionArn"].endswith(f":{self.function}")]
-
-
-@contextlib.contextmanager
-def _gone_already() -> Iterator[None]:
-    """Let "there is no such resource" pass, and nothing else."""
-    from botocore.exceptions import ClientError
-
-    try:
-        yield
-    except ClientError as error:
-        if error_code(error) not in _ABSENT:
-            raise
-
-
-@contextlib.contextmanager
-def _bench(services: Services, name: str, file: str, dead_letters: bool = False) -> Iterator[_Bench]:
-    bench = _Bench(services, name)
-    faults = services.cloud.faults
-    armed = faults.armed()
-    try:
-        # An experiment that was interrupted may have left something behind.
-        bench.remove()
-        bench.make(file, dead_letters)
-        yield bench
-    finally:
-        # A hold that has fired is not armed any more, but a call may still stand there.
-        for hold in bench.holds:
-            faults.cancel(hold)
-        for fault in faults.armed():
-            if not any(fault is other for other in armed):
-                faults.cancel(fault)
-        bench.remove()
-
-
 def _choose(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise BadParameter(
@@ -339,11 +188,3 @@ def _choose(name: str, value: Any, choices: tuple[str, ...]) -> None:
             _("Each experiment joins one guard and one fault."),
             _("Choose one of these: {choices}.").format(choices=listed(choices)),
         )
-
-
-def _failed(why: str) -> ExperimentFailed:
-    return ExperimentFailed(
-        _("The experiment did not reach its end: {reason}.").format(reason=why),
-        _("So there is no result. Your own worker and its orders were not part of it."),
-        _("Run `lab.settle()`, then run the cell again."),
-    )

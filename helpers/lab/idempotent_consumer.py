@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from helpers.lab.errors import BadParameter
 from helpers.lab.evidence import Evidence, Order, key_of, order_of, refused_by_condition, runs_for
+from helpers.lab.history import History, history
 from helpers.lab.language import LESSONS, _
 from helpers.lab.parameters import listed, shown, whole
 from helpers.lab.services import Services, worker_rights, zip_of
@@ -107,6 +108,14 @@ class IdempotentConsumer:
     def evidence(self, until: int | None = None) -> Evidence:
         """What happened since the lesson was provided."""
         return Evidence(self._cloud.journal, since=self.provided_at, until=until)
+
+    def history(self) -> History:
+        """What happened in the lesson's queue, function and table since they were provided."""
+        journal = self._cloud.journal
+        events = journal.events(since=self.provided_at)
+        # Asked after the events were taken: what makes room in between can only say too much.
+        complete = journal.dropped <= self.provided_at
+        return history(events, QUEUE, FUNCTION, ORDERS, complete)
 
     def probes(self, step: str) -> dict[str, Probe]:
         """The questions of a step's check by the ids of lesson.toml."""

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from helpers.lab.checks import CheckReport
     from helpers.lab.evidence import Order
     from helpers.lab.experiments import BatchResult, ExperimentResult
+    from helpers.lab.explorer import Exploration, GuardTable
     from helpers.lab.faults import FaultNotice, LabFaults
     from helpers.lab.idempotent_consumer import IdempotentConsumer, Parameters
+    from helpers.lab.properties import Report
     from helpers.lab.rest import Rest
     from helpers.lab.view import View
 
@@ -203,6 +205,28 @@ class Lab:
 
         self._check_open()
         return experiments.batch_experiment(self._lesson.services, partial)
+
+    def verify(self) -> Report:
+        """What the history of the lesson's queue says about each property, with a proof where one is broken."""
+        from helpers.lab import properties
+
+        self._check_open()
+        return properties.judge(self._lesson.history())
+
+    def explore(self, guard: str | None = None) -> Exploration:
+        """All schedules of two deliveries (see helpers.lab.explorer) for the learner's worker, or for one guard."""
+        from helpers.lab import explorations
+
+        self._check_open()
+        services = self._lesson.services
+        return explorations.explore_worker(services) if guard is None else explorations.explore_guard(services, guard)
+
+    def explore_guards(self) -> GuardTable:
+        """All schedules of two deliveries for each of the lesson's guards."""
+        from helpers.lab import explorations
+
+        self._check_open()
+        return explorations.explore_guards(self._lesson.services)
 
     def snapshot(self) -> View:
         """Queues, orders, decisions, runs and messages as they are now, as plain data."""

@@ -105,14 +105,20 @@ class Services:
         return str(role["Arn"])
 
     def make_function(
-        self, name: str, role_arn: str, code: bytes, variables: Mapping[str, str], timeout: int
+        self,
+        name: str,
+        role_arn: str,
+        code: bytes,
+        variables: Mapping[str, str],
+        timeout: int,
+        handler: str = "app.handler",
     ) -> dict[str, Any]:
-        """Create a function whose handler is app.handler; `timeout` in seconds."""
+        """Create a function; `code` is a ZIP, `timeout` in seconds."""
         return dict(
             self.client("lambda").create_function(
                 FunctionName=name,
                 Runtime="python3.12",
-                Handler="app.handler",
+                Handler=handler,
                 Role=role_arn,
                 Code={"ZipFile": code},
                 Environment={"Variables": dict(variables)},

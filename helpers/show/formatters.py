@@ -10,11 +10,13 @@ from IPython.display import display
 
 from helpers.lab.checks import CheckReport
 from helpers.lab.experiments import BatchResult, ExperimentResult
+from helpers.lab.explorer import Exploration, GuardTable
 from helpers.lab.faults import FaultNotice
 from helpers.lab.lab import Outcome
+from helpers.lab.properties import Report
 from helpers.lab.rest import Rest
 from helpers.lab.view import View
-from helpers.show import errors, results, writefile
+from helpers.show import errors, explored, results, writefile
 from helpers.show.bundle import Shown, bundle
 from helpers.show.check_report import ShownReport
 from helpers.show.snapshot import ShownView
@@ -26,6 +28,9 @@ SHOWN: dict[type, Callable[[Any], Shown]] = {
     Rest: results.rest,
     FaultNotice: results.notice,
     Outcome: results.outcome,
+    Report: explored.report,
+    Exploration: explored.exploration,
+    GuardTable: explored.guards,
     View: ShownView,
 }
 

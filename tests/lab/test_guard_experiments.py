@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from helpers.lab import experiments
+from helpers.lab.bench import Bench
 from helpers.lab.errors import BadParameter
 from helpers.lab.experiments import FAULTS, GUARDS, BatchResult
 from helpers.lab.idempotent_consumer import HANDLERS
@@ -145,7 +145,7 @@ def test_an_interrupt_while_a_write_is_held_lets_it_go(opened, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(experiments._Bench, "wait_for_run", interrupted)
+        patched.setattr(Bench, "wait_for_run", interrupted)
         with pytest.raises(KeyboardInterrupt):
             opened.experiment("conditional-write", "slow-worker")
     assert opened.cloud.busy() == []
@@ -154,7 +154,7 @@ def test_an_interrupt_while_a_write_is_held_lets_it_go(opened, monkeypatch):
 
 def test_what_an_interrupted_removal_left_is_removed_by_the_next_run(opened, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(experiments._Bench, "remove", lambda bench: None)
+        patched.setattr(Bench, "remove", lambda bench: None)
         opened.experiment("conditional-write")
     assert opened.experiment("conditional-write").effects == 1
     assert opened._lesson.services.queue_names("q05-x-") == []
