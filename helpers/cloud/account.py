@@ -22,13 +22,14 @@ from .environment import ACCOUNT_ID, REGION
 from .event_sources import EventSources
 from .faults import Faults
 from .functions import Functions
-from .journal import Caller, Journal
+from .journal import Journal
 from .lambda_runtime import Runtime
 from .messages import Messages
 from .queues import Queues
 from .s3_notifications import Notifications
 from .server import LOOPBACK, Server
 from .work import Busy, NotAtRest
+from .workflow_executions import Workflows
 
 if TYPE_CHECKING:
     import boto3
@@ -79,12 +80,12 @@ class Cloud:
         self.port = self.server.port
         self.endpoint = f"http://{LOOPBACK}:{self.port}"
         self.boundary.hosts = frozenset({f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"})
-        # moto's Step Functions interpreter signs its calls with the key "ak" (its boto_client.py).
-        self.boundary.callers["ak"] = lambda: Caller("workflow")
         applied = patches.Applied(self.clock, self.port)
         self._closing.callback(applied.undo)
         _reset_moto(seed)
         self.environment = environment.of_account(self.endpoint)
+        self.workflows = Workflows(self)
+        self._closing.callback(self.workflows.join)
         self.runtime = Runtime(self)
         self._closing.callback(self.runtime.close)
         self.boundary.gates.append(permissions.gate(self.clock.now))
@@ -100,6 +101,7 @@ class Cloud:
         self.functions = Functions(self)
         self.event_sources = EventSources(self)
         self._closing.callback(self.event_sources.close)
+        self._closing.callback(self.workflows.close)
         self.notifications = Notifications(self, self.functions.invocations.deliver, self.event_sources.look)
         self._closing.callback(self.notifications.close)
         s3_buckets.install(self.boundary)
@@ -140,9 +142,13 @@ class Cloud:
 
     def client(self, service: str, **options: Any) -> Any:
         """A boto3 client of this account, whatever the environment of the process says."""
+        from botocore.config import Config
+
+        # A prefix such as "sync-" before a loopback address names no host.
+        config = Config(inject_host_prefix=False).merge(options.pop("config", None) or Config())
         session = self.session()
         with environment.isolated():
-            return session.client(service, endpoint_url=self.endpoint, **options)
+            return session.client(service, endpoint_url=self.endpoint, config=config, **options)
 
     def deployed_code(self, function: str) -> bytes:
         """The ZIP that is deployed under this function name. Raises KeyError when there is no such function."""
@@ -155,21 +161,23 @@ class Cloud:
     # --- time and rest -----------------------------------------------------------------------------------------
 
     def skip(self, seconds: float) -> None:
-        """Let visibility timeouts, delays and retention move on by `seconds` at once."""
+        """Let visibility timeouts, delays, retention and the waits of workflows move on by `seconds` at once."""
         self.clock.skip(seconds)
 
     def busy(self) -> list[Busy]:
         """What is not at rest now: runs, messages about to be delivered, mappings and functions that change."""
         held = self.faults.held()
         holding = [Busy("held", "", held)] if held else []
-        # Notifications first: what left them meanwhile is then seen in its queue.
-        parts = (self.notifications, self.runtime, self.functions, self.event_sources)
+        # Notifications first: what left them meanwhile is then seen in its queue. Workflows before the functions
+        # that they call.
+        parts = (self.notifications, self.workflows, self.runtime, self.functions, self.event_sources)
         return [*(one for part in parts for one in part.busy()), *holding]
 
     def settle(self, timeout: float = 30) -> None:
         """Wait until the account is at rest. Raises NotAtRest after `timeout` seconds.
 
-        A message that is hidden until its visibility timeout ends is at rest: `skip` brings it back.
+        A message that is hidden until its visibility timeout ends is at rest, and so is an execution that waits for
+        time or for a task token: `skip` moves them.
         """
         end = time.monotonic() + timeout
         while True:

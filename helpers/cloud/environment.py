@@ -38,6 +38,8 @@ def of_account(endpoint: str, empty_file: str = os.devnull) -> dict[str, str]:
         "AWS_SHARED_CREDENTIALS_FILE": empty_file,
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_PAGER": "",
+        # StartSyncExecution would go to a host sync-127.0.0.1, which does not exist.
+        "AWS_DISABLE_HOST_PREFIX_INJECTION": "true",
         **_NO_PROXY,
     }
 

@@ -90,6 +90,7 @@ class Invocations:
                 _source(exchange),
                 exchange.request_id,
                 client_context=_client_context(exchange),
+                execution=exchange.caller.request_id if exchange.caller.kind == "workflow" else "",
             )
         except FunctionMissing as problem:
             return error(exchange, "ResourceNotFoundException", str(problem), 404)

@@ -166,12 +166,12 @@ class Deployed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionStarted(Event):
-    """An execution of a state machine began. `input` is JSON text, `kind` STANDARD or EXPRESS."""
+    """An execution of a state machine began. `input` is JSON text, `machine_type` STANDARD or EXPRESS."""
 
     execution: str
     state_machine: str
     name: str
-    kind: str
+    machine_type: str
     input: str
     caller: Caller
 

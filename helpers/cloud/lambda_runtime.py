@@ -111,11 +111,13 @@ class Runtime:
         source: str = "invoke",
         request_id: str | None = None,
         client_context: str = "",
+        execution: str = "",
     ) -> RunResult:
         """Run a function (name, ARN, each with or without a qualifier) once and wait for its end.
 
-        `payload` is the event as JSON. Raises FunctionMissing, UnsupportedRuntime, Throttled or Closed when
-        nothing ran; what the handler does wrong is in the result.
+        `payload` is the event as JSON, `execution` the ARN of the workflow's execution that invokes. Raises
+        FunctionMissing, UnsupportedRuntime, Throttled or Closed when nothing ran; what the handler does wrong is in
+        the result.
         """
         spec, arn = self.resolve(function_name)
         if not spec.runtime.startswith("python"):
@@ -131,6 +133,7 @@ class Runtime:
                 request_id=invocation.request_id,
                 payload=invocation.payload.decode("utf-8", "replace"),
                 source=source,
+                execution=execution,
             )
             result = self._run(spec, invocation)
             journal.record(

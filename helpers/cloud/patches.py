@@ -59,7 +59,6 @@ class Applied:
     def __init__(self, clock: Clock, port: int) -> None:
         self._undo: list[Callable[[], None]] = []
         from moto import backends
-        from moto.core.config import default_user_config
         from moto.sqs import models as sqs
 
         self._replace(sqs, "unix_time", lambda dt=None: clock.now() if dt is None else _unix_time(dt))
@@ -70,11 +69,6 @@ class Applied:
         # moto's dispatcher lists the folders of all its services for each request.
         modules = tuple(backends.list_of_moto_modules())
         self._replace(backends, "list_of_moto_modules", lambda: modules)
-        # moto only interprets state machines when told so; its interpreter finds the account by this port.
-        states = default_user_config["stepfunctions"]
-        before = states["execute_state_machine"]
-        states["execute_state_machine"] = True
-        self._undo.append(lambda: states.update(execute_state_machine=before))
         self._environment("MOTO_PORT", str(port))
         for module, name, new in dispatch.replacements():
             self._replace(module, name, new)

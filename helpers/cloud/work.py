@@ -10,7 +10,7 @@ from typing import Literal
 class Busy:
     """Something that is not at rest. `name` is the function, queue or mapping, `count` how many of them."""
 
-    kind: Literal["run", "queue", "mapping", "function", "held"]
+    kind: Literal["run", "queue", "mapping", "function", "execution", "held"]
     name: str
     count: int = 1
 

@@ -1,0 +1,220 @@
+"""The calls that a workflow makes: requests over loopback that carry the execution and its role.
+
+A call is signed with a key of its execution, by which the boundary knows who calls. Names of errors: Step Functions
+Developer Guide, "Handle Lambda service exceptions", and recorded against AWS: ``Service.Code`` where the service's
+model names the code, otherwise the name that the AWS SDK for Java gives to all others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from . import environment
+from .journal import Caller
+from .workflow_threads import Ended
+
+if TYPE_CHECKING:
+    from .account import Cloud
+
+_LONGEST_ANSWER = 3600
+"""Seconds. A call of a workflow has no time-out of its own; a function runs 15 minutes at most."""
+
+
+class SdkClientException(ClientError):  # type: ignore[misc]
+    """The call had no answer: the connection broke (the AWS SDK for Java's name)."""
+
+    def __init__(self, problem: Exception, operation: str) -> None:
+        message = f"Unable to execute HTTP request: {problem}"
+        error = {"Code": "SdkClientException", "Message": message}
+        answer = {"HTTPStatusCode": 0, "RequestId": "null"}
+        super().__init__({"Error": error, "ResponseMetadata": answer}, operation)  # type: ignore[arg-type]
+
+
+class Calls:
+    """The clients of one account, shared by its executions; each call is signed for the execution that makes it."""
+
+    def __init__(self, account: Cloud) -> None:
+        self._account = account
+        self._lock = threading.Lock()
+        self._clients: dict[str, Any] = {}
+        self._keys: dict[tuple[str, str], str] = {}
+        self._signing = threading.local()
+        self._session: Any = None
+
+    def call(self, service: str, method: str, execution: Any, role: str, arguments: dict[str, Any]) -> Any:
+        """Make a call for an execution under a role. Raises ClientError, and Ended when the execution is over."""
+        if execution.over:
+            raise Ended
+        client = self._client(service)
+        with self._signed_by(self._key(execution, role or execution.role)):
+            try:
+                return getattr(client, method)(**arguments)
+            except ClientError:
+                raise
+            except BotoCoreError as problem:
+                if execution.over:
+                    raise Ended from problem
+                raise SdkClientException(problem, method) from problem
+
+    def close(self) -> None:
+        """Close the connections."""
+        with self._lock:
+            clients = list(self._clients.values())
+            self._clients.clear()
+        for client in clients:
+            client.close()
+
+    @contextlib.contextmanager
+    def _signed_by(self, key: str) -> Iterator[None]:
+        before = getattr(self._signing, "key", None)
+        self._signing.key = key
+        try:
+            yield
+        finally:
+            self._signing.key = before
+
+    def _key(self, execution: Any, role: str) -> str:
+        with self._lock:
+            key = self._keys.get((execution.arn, role))
+            if key is None:
+                key = self._keys[execution.arn, role] = f"ASIA{secrets.token_hex(8).upper()}"
+                caller = Caller("workflow", execution.machine_name, execution.arn, role)
+                self._account.boundary.callers[key] = lambda: caller
+            return key
+
+    def _client(self, service: str) -> Any:
+        with self._lock:
+            if service not in self._clients:
+                self._clients[service] = self._new_client(service)
+            return self._clients[service]
+
+    def _new_client(self, service: str) -> Any:
+        from botocore.config import Config
+        from botocore.credentials import Credentials
+
+        if self._session is None:
+            self._session = self._account.session()
+        config = Config(
+            parameter_validation=False,
+            inject_host_prefix=False,
+            retries={"total_max_attempts": 1},
+            connect_timeout=10,
+            read_timeout=_LONGEST_ANSWER,
+            max_pool_connections=64,
+        )
+        with environment.isolated():
+            client = self._session.client(service, endpoint_url=self._account.endpoint, config=config)
+
+        def sign(request: Any, **_: Any) -> None:
+            signing = request.context.setdefault("signing", {})
+            signing["request_credentials"] = Credentials(self._signing.key, "emulated")
+
+        client.meta.events.register("before-sign", sign)
+        return client
+
+
+class CallingClient:
+    """Looks like a boto3 client to the interpreter: each method makes one call for one execution."""
+
+    def __init__(self, calls: Calls, service: str, execution: Any, role: str) -> None:
+        self._calls = calls
+        self._service = service
+        self._execution = execution
+        self._role = role
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        return lambda **arguments: self._calls.call(self._service, method, self._execution, self._role, arguments)
+
+
+def lambda_result(tasks: Any) -> Callable[..., None]:
+    """What a task of Lambda gives: all that AWS gives (Developer Guide, "Invoke an AWS Lambda function")."""
+
+    def run(env: Any, parameters: dict[str, Any], region: str, state_credentials: Any) -> None:
+        client = tasks.boto_client_for(service="lambda", region=region, state_credentials=state_credentials)
+        answer = client.invoke(**parameters)
+        text = answer["Payload"].read().decode("utf-8")
+        if answer.get("FunctionError"):
+            raise tasks.LambdaFunctionErrorException(answer["FunctionError"], text)
+        metadata = answer["ResponseMetadata"]
+        headers = _headers(metadata.get("HTTPHeaders", {}))
+        result = {
+            "ExecutedVersion": answer.get("ExecutedVersion"),
+            "LogResult": answer.get("LogResult"),
+            "Payload": _read(text),
+            "SdkHttpMetadata": {
+                "AllHttpHeaders": {name: [value] for name, value in headers.items()},
+                "HttpHeaders": headers,
+                "HttpStatusCode": metadata["HTTPStatusCode"],
+            },
+            "SdkResponseMetadata": {"RequestId": metadata.get("RequestId", headers.get("x-amzn-RequestId", ""))},
+            "StatusCode": answer["StatusCode"],
+        }
+        env.stack.append({name: value for name, value in result.items() if name == "Payload" or value is not None})
+
+    return run
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+_HEADERS = {
+    "connection": "Connection",
+    "content-length": "Content-Length",
+    "content-type": "Content-Type",
+    "date": "Date",
+    "x-amz-executed-version": "X-Amz-Executed-Version",
+    "x-amz-log-result": "X-Amz-Log-Result",
+    "x-amzn-remapped-content-length": "x-amzn-Remapped-Content-Length",
+    "x-amzn-requestid": "x-amzn-RequestId",
+    "x-amzn-trace-id": "X-Amzn-Trace-Id",
+}
+"""The headers of Invoke's answer in Lambda's own spelling: SDKs for Python make them small."""
+
+
+def _headers(received: dict[str, str]) -> dict[str, str]:
+    """All headers that AWS shows, in its order; what the loopback server does not send has AWS's usual value."""
+    shown = {
+        "connection": "keep-alive",
+        "x-amzn-remapped-content-length": "0",
+        "x-amzn-trace-id": f"root=1-{int(time.time()):08x}-{secrets.token_hex(12)};sampled=0",
+        **received,
+    }
+    return {name: shown[lower] for lower, name in _HEADERS.items() if lower in shown}
+
+
+def service_task_error(prefix: str, others: str, service: str) -> Callable[[Any], tuple[str, str]]:
+    """How error and cause of a service's refusal are written; `others` names codes that its model does not have."""
+
+    def told(refusal: Any) -> tuple[str, str]:
+        code, message = refusal.response["Error"]["Code"], refusal.response["Error"]["Message"]
+        if isinstance(refusal, SdkClientException):
+            return f"{prefix}.{code}", message
+        metadata = refusal.response["ResponseMetadata"]
+        details = "; ".join(
+            (
+                f"Service: {service}",
+                f"Status Code: {metadata['HTTPStatusCode']}",
+                f"Error Code: {code}",
+                f"Request ID: {metadata.get('RequestId', '')}",
+                "Proxy: null",
+            )
+        )
+        named = type(refusal).__name__ if type(refusal) is not ClientError else others
+        return f"{prefix}.{named}", f"{message} ({details})"
+
+    return told
+
+
+lambda_task_error = service_task_error("Lambda", "AWSLambdaException", "AWSLambda")
