@@ -199,9 +199,7 @@ def _machine_of_task(token: str) -> str:
 
     for machine in tuple(stepfunctions_backends[ACCOUNT_ID][REGION].state_machines):
         for execution in tuple(machine.executions):
-            worker = getattr(getattr(execution, "parser", None), "exec_worker", None)
-            pool = getattr(getattr(worker, "env", None), "callback_pool_manager", None)
-            if pool is not None and pool.get(token) is not None:
+            if execution.task(token) is not None:
                 return str(machine.arn)
     return ""
 

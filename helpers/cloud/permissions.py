@@ -7,6 +7,8 @@ boundaries and organisations are not emulated.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import time
 from collections.abc import Callable
 
@@ -77,8 +79,14 @@ def sentence(caller: Caller, need: Need, decision: Decision) -> str:
 
 
 def session_arn(caller: Caller) -> str:
-    """The ARN under which a role's session appears in messages."""
-    return f"arn:aws:sts::{ACCOUNT_ID}:assumed-role/{caller.role.rpartition('/')[2]}/{caller.name}"
+    """The ARN under which a role's session appears in messages.
+
+    Step Functions names a session with 32 letters of its own, another one for each execution.
+    """
+    name = caller.name
+    if caller.kind == "workflow":
+        name = base64.b32encode(hashlib.sha256(caller.request_id.encode()).digest())[:32].decode()
+    return f"arn:aws:sts::{ACCOUNT_ID}:assumed-role/{caller.role.rpartition('/')[2]}/{name}"
 
 
 def _refusal(exchange: Exchange, message: str) -> Response:

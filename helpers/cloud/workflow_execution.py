@@ -8,6 +8,7 @@ order and previousEventId as recorded against AWS.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import threading
@@ -194,10 +195,8 @@ class Execution:
         return self._end("ExecutionAborted", 0, {"executionAbortedEventDetails": details})
 
     def _end(self, kind: str, previous: int, details: Mapping[str, Any]) -> float:
-        try:
+        with contextlib.suppress(Ended):
             self.record(kind, previous, details)
-        except Ended:
-            pass
         return self.stopped or self._pauses.clock.now()
 
     def abandon(self) -> None:

@@ -140,6 +140,7 @@ class Workflows:
                 raise Refused("ExecutionAlreadyExists", f"Execution Already Exists: '{arn}'")
             execution = self._new(machine, arn, name, text)
             self._executions.setdefault(arn, []).append(execution)
+            self.machines.keep(execution)
             execution.start(exchange.caller)
         return execution
 

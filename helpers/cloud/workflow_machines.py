@@ -13,7 +13,7 @@ from .exchange import Exchange
 from .policies import role_of, statements_of
 from .responses import Response, error
 from .workflow_definition import Finding, findings, message
-from .workflow_execution import Machine
+from .workflow_execution import Execution, Machine
 from .workflow_names import Refused, check_arn, check_name, invalid
 
 if TYPE_CHECKING:
@@ -82,6 +82,13 @@ class Machines:
                 version=found.arn if found is not machine else "",
                 alias=alias,
             )
+
+    def keep(self, execution: Execution) -> None:
+        """Let moto's state machine know its executions: permissions find the machine of a task token there."""
+        with self._account.boundary.lock:
+            for one in self._backend().state_machines:
+                if one.arn == execution.machine.arn:
+                    one.executions.append(execution)
 
     def begin_deletion(self, arn: str) -> str | None:
         """Mark a state machine as going away. Returns its ARN, None when there is none."""
