@@ -30,11 +30,15 @@ except ImportError:  # a Python that was built without it: such a ZIP is an unkn
 UNZIPPED_LIMIT = 262_144_000
 """Bytes of a function's unpacked code and layers (Lambda quotas: 250 MB)."""
 
+ZIPPED_LIMIT = 52_428_800
+"""Bytes of a ZIP in a request; from a bucket it may be larger (Lambda quotas: 50 MB)."""
+
 _ENTRIES_LIMIT = 100_000
 _PREFIX = "once-code-"
 _OWNER = "owner"
 
 NOT_A_ZIP = "Could not unzip uploaded file. Please check your file, then try to upload again."
+ZIP_TOO_LARGE = f"Zipped size must be smaller than {ZIPPED_LIMIT} bytes"
 TOO_LARGE = f"Unzipped size must be smaller than {UNZIPPED_LIMIT} bytes"
 
 
@@ -103,13 +107,17 @@ def _check(archive: zipfile.ZipFile) -> None:
     if sum(entry.file_size for entry in entries) >= UNZIPPED_LIMIT:
         raise BadArchive(TOO_LARGE)
     for entry in entries:
-        if not _stays_inside(entry.filename) or stat.S_ISLNK(entry.external_attr >> 16):
+        kind = stat.S_IFMT(entry.external_attr >> 16)
+        if not _stays_inside(entry.filename) or kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
             raise BadArchive(NOT_A_ZIP)
 
 
 def _stays_inside(name: str) -> bool:
     absolute = name.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", name)
-    return bool(name) and not absolute and ".." not in re.split(r"[\\/]", name)
+    parts = re.split(r"[\\/]", name)
+    # Windows passes over dots and spaces at the end of a name, and keeps a second file behind a colon.
+    strange = os.name == "nt" and any(part.rstrip(". ") != part or ":" in part for part in parts if part != ".")
+    return bool(name) and not absolute and not strange and ".." not in parts
 
 
 def unpack(data: bytes, folder: Path) -> None:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from . import function_checks
-from .deployment import NOT_A_ZIP, BadArchive, FunctionSpec
+from .deployment import NOT_A_ZIP, ZIP_TOO_LARGE, ZIPPED_LIMIT, BadArchive, FunctionSpec, check_archive
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
 from .function_names import split_name
@@ -80,6 +80,7 @@ class Functions:
         boundary.route("lambda", "UpdateFunctionCode", self._update)
         boundary.route("lambda", "UpdateFunctionConfiguration", self._update)
         boundary.route("lambda", "PublishVersion", self._publish)
+        boundary.before("lambda", "PublishLayerVersion", self._check_layer)
         boundary.route("lambda", "GetFunction", self._get)
         for action in ("GetFunction", "GetFunctionConfiguration", "ListFunctions", "ListVersionsByFunction"):
             boundary.after("lambda", action, lambda _, answer: self._edit(answer, self._complete_all))
@@ -270,14 +271,32 @@ class Functions:
 
     def _unpack_upload(self, code: dict[str, Any]) -> None:
         """Unpack the code of a request, if there is any. Raises BadArchive."""
+        data = self._uploaded(code)
+        if data is not None:
+            self._unpack(data)
+
+    def _check_layer(self, exchange: Exchange) -> Response | None:
+        try:
+            data = self._uploaded(exchange.parameters.get("Content") or {})
+            if data is not None:
+                check_archive(data)
+        except BadArchive as problem:
+            return error(exchange, "InvalidParameterValueException", str(problem))
+        return None
+
+    def _uploaded(self, code: dict[str, Any]) -> bytes | None:
+        """The ZIP of a request, its own or one in a bucket. Raises BadArchive."""
         if "ZipFile" in code:
             try:
                 data = base64.b64decode(code["ZipFile"], validate=True)
             except (binascii.Error, TypeError, ValueError):
                 raise BadArchive(NOT_A_ZIP) from None
-            self._unpack(data)
-        elif code.get("S3Bucket") and code.get("S3Key"):
-            self._unpack(self._stored(code["S3Bucket"], code["S3Key"], code.get("S3ObjectVersion")))
+            if len(data) >= ZIPPED_LIMIT:
+                raise BadArchive(ZIP_TOO_LARGE)
+            return data
+        if code.get("S3Bucket") and code.get("S3Key"):
+            return self._stored(code["S3Bucket"], code["S3Key"], code.get("S3ObjectVersion"))
+        return None
 
     def _stored(self, bucket: str, key: str, version: str | None) -> bytes:
         from moto.s3.exceptions import MissingBucket, MissingKey
