@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from helpers.cloud.journal import MessageSent
 from helpers.lab.history import History, Step, history
 from helpers.lab.properties import PROPERTIES, Outcome, judge
 from helpers.lab.schedule_search import Search, every
@@ -160,6 +161,7 @@ class Deliveries:
         self._scenario = scenario
         self._prune = prune
         self._ids = 0
+        self._sent: dict[str, MessageSent] = {}
         self._runs: list[ConductedRun] = []
         self._messages: list[Message] = []
         self._over: set[int] = set()
@@ -224,7 +226,9 @@ class Deliveries:
     def told(self) -> History:
         """The history of this schedule so far, as if each schedule's order had the same name."""
         bench = self._bench
-        events = self._journal.events(since=self._since)
+        # The messages of several schedules are sent at once.
+        sent = [self._sent[message.id] for message in self._messages]
+        events = [*sent, *self._journal.events(since=self._since)]
         told = history(events, bench.queue, bench.function, bench.table, fresh=True)
         steps = (replace(step, order=ORDER) if step.order == self._order else step for step in told.steps)
         return History(tuple(steps))
@@ -299,7 +303,9 @@ class Deliveries:
             order = f"{self._scenario}-{self._ids}"
             jobs += [{"id": order, "quantity": quantity} for quantity in (_QUANTITY, other)[:wanted]]
         entries = [{"Id": str(number), "MessageBody": json.dumps(job)} for number, job in enumerate(jobs)]
+        before = self._journal.last
         self._bench.services.client("sqs").send_message_batch(QueueUrl=self._bench.url, Entries=entries)
+        self._sent = {event.message_id: event for event in self._journal.events(MessageSent, since=before)}
 
 
 @contextlib.contextmanager

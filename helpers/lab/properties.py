@@ -141,7 +141,7 @@ _WITNESSES: dict[str, Callable[[Sequence[Step]], Iterator[tuple[Step, ...]]]] = 
     "nothing-lost": _lost,
     "unchanged": _changed,
     "first-details": _other_details,
-    "failed-keeps": _failed_but_acknowledged,
+    "failure-returns": _failed_but_acknowledged,
 }
 _BY_ABSENCE = frozenset({"stored-first", "nothing-lost"})
 _UNATTRIBUTED = frozenset({"charged-once", "stored-first", "nothing-lost", "first-details"})

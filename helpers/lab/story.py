@@ -26,7 +26,7 @@ def sentence_of(name: str) -> str:
         "nothing-lost": _("No message is lost."),
         "unchanged": _("A stored order never changes."),
         "first-details": _("Only the first details of an order are stored."),
-        "failed-keeps": _("A failed run acknowledges nothing."),
+        "failure-returns": _("A failed run acknowledges nothing."),
     }[name]
 
 
@@ -38,7 +38,7 @@ def short_name_of(name: str) -> str:
         "nothing-lost": _("Nothing lost"),
         "unchanged": _("Unchanged"),
         "first-details": _("First details"),
-        "failed-keeps": _("Failed keeps"),
+        "failure-returns": _("Failure returns"),
     }[name]
 
 
@@ -58,11 +58,7 @@ def _received(step: Step) -> str:
     about = {"message": step.message, "delivery": step.delivery, "worker": worker(step.run)}
     if not step.run:
         return _("Message {message} is received: delivery {delivery}.").format(**about)
-    if step.order is None:
-        return _("Worker {worker} receives message {message}, delivery {delivery}.").format(**about)
-    return _(
-        "Worker {worker} receives message {message}, delivery {delivery}: order `{order}`, quantity {quantity}."
-    ).format(**about, order=step.order, quantity=step.quantity)
+    return _("Worker {worker} receives message {message}, delivery {delivery}.").format(**about)
 
 
 def _read(step: Step) -> str:
@@ -132,7 +128,7 @@ def _timed_out(step: Step) -> str:
 
 
 def _crashed(step: Step) -> str:
-    return _("Worker {worker} dies.").format(worker=worker(step.run))
+    return _("Worker {worker} crashes.").format(worker=worker(step.run))
 
 
 def _removed(step: Step) -> str:

@@ -74,8 +74,8 @@ def _outcome(outcome: str) -> Cell:
 
 def _bound() -> str:
     return _(
-        "Bound: two deliveries for one order, at most one worker that dies, and then one more delivery. "
-        "Schedules that cannot differ in their result are run once."
+        "Bound: two deliveries for one order, at most one crash, and then one more delivery. "
+        "Schedules that must end alike are run once."
     )
 
 
