@@ -1,0 +1,1 @@
+"""How fast and how large the emulated account is, beside a peer on the same machine: ``python -m benchmarks``."""
