@@ -218,7 +218,7 @@ class Queues:
             source = getattr(message, "dead_letter_source", None)
             if source and message.id in received:
                 received[message.id].setdefault("Attributes", {})[_SOURCE] = source
-        response.replace_json(answer)
+        response.edit_json(answer)
 
 
 _SOURCE = "DeadLetterQueueSourceArn"

@@ -44,5 +44,5 @@ def answer(boundary: Boundary, exchange: Exchange, check: Check) -> Response:
         members = response.json()
         order = {entry.get("Id"): place for place, entry in enumerate(entries(exchange))}
         members["Failed"] = sorted([*members.get("Failed", []), *failed], key=lambda one: order[one["Id"]])
-        response.replace_json(members)
+        response.edit_json(members)
     return response
