@@ -96,7 +96,8 @@ class Runtime:
         self._entered: list[FunctionSpec] = []
         self._closed = False
         self._closing: list[Callable[[], None]] = []
-        self._spares = Spares(1 if client == "bundled" else 0)
+        self._left_at = 0.0
+        self._spares = Spares(1 if client == "bundled" else 0, self._is_running)
         self._surplus = threading.Event()
         self._stopped = threading.Event()
         self._keeper = threading.Thread(target=self._end_idle, name="once-workers", daemon=True)
@@ -250,8 +251,13 @@ class Runtime:
             self._pools.setdefault(spec.key, _Pool()).running += 1
             self._entered.append(spec)
 
+    def _is_running(self) -> bool:
+        """Whether runs are under way, or followed each other until a moment ago."""
+        return self.running() > 0 or time.monotonic() - self._left_at < _PATIENCE
+
     def _leave(self, spec: FunctionSpec) -> None:
         with self._changed:
+            self._left_at = time.monotonic()
             self._pools[spec.key].running -= 1
             self._entered.remove(spec)
 

@@ -51,6 +51,11 @@ _AFTER = 0.002
 # the machine away from the messages. Five slow runs are under way after half a second.
 _PATIENCE = 0.1
 
+# Runs take longer on a machine that is busy with something else; then more workers only make it worse. So a mapping
+# waits for several times what its runs have lately taken, up to this many times the patience.
+_RUNS = 8
+_MOST_PATIENT = 4
+
 # Seconds for which messages must wait before quick runs get company too, up to one for each core.
 _CROWDED = 2.0
 _CORES = os.cpu_count() or 1
@@ -94,7 +99,8 @@ class Lane:
     """A mapping at work: its batches under way, and the one that it gathers in its batching window.
 
     `width` is how many batches it runs at once without hesitation, `moved` when a run last started or ended, and
-    `crowded` since when messages have been waiting for a run to end (both in seconds of `time.monotonic`).
+    `crowded` since when messages have been waiting for a run to end (both in seconds of `time.monotonic`). `pace` is
+    how many seconds its runs have lately taken.
     """
 
     mapping: Mapping
@@ -103,6 +109,16 @@ class Lane:
     width: int = 1
     moved: float = 0.0
     crowded: float | None = None
+    pace: float = 0.0
+
+    def ran(self, seconds: float) -> None:
+        """Take note of how long a run took."""
+        self.pace += (seconds - self.pace) / 4 if self.pace else seconds
+
+    @property
+    def patience(self) -> float:
+        """Seconds without the start or the end of a run after which another one may start beside."""
+        return min(max(_PATIENCE, _RUNS * self.pace), _MOST_PATIENT * _PATIENCE)
 
     def has_room(self) -> bool:
         """Whether a batch may start now. May widen the lane."""
@@ -112,7 +128,7 @@ class Lane:
             return True
         now = time.monotonic()
         self.crowded = self.crowded or now
-        stuck = now - self.moved >= _PATIENCE
+        stuck = now - self.moved >= self.patience
         crowded = now - self.crowded >= _CROWDED and self.width < _CORES
         if stuck or crowded:
             self.width, self.crowded = self.running + 1, None
@@ -120,7 +136,7 @@ class Lane:
 
     def hesitates(self) -> float:
         """Milliseconds until `has_room` may say something else although no run ends."""
-        left = self.moved + _PATIENCE - time.monotonic() if self.running >= self.width else 0.0
+        left = self.moved + self.patience - time.monotonic() if self.running >= self.width else 0.0
         return max(0.0, left) * 1000
 
 
@@ -347,6 +363,7 @@ class Poller:
         """Run one batch and settle its messages. Returns the next batch, which then runs in this thread."""
         settings = lane.mapping.settings
         payload = sqs_records.event(entry.text for entry in batch.entries.values())
+        begun = time.monotonic()
         try:
             result = self._runtime.invoke(settings.function, payload, source="mapping", request_id=batch.request_id)
             failed, reason = verdict(result, REPORT in settings.response_types, batch.entries)
@@ -362,6 +379,7 @@ class Poller:
             finally:
                 lane.running -= 1
                 lane.moved = time.monotonic()
+                lane.ran(lane.moved - begun)
                 if not self._closed:
                     following = self._take(lane)
         self._boundary.changed.notify()

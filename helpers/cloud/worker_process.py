@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,9 @@ _NEEDED = (
 )
 
 _REFILL_PAUSE = 0.25
-"""Seconds between the use of a spare and the start of the next: the first must not compete with its successor."""
+_LONGEST_PAUSE = 3.0
+"""Seconds between the use of a spare and the start of the next, which must not compete with the runs under way: at
+least so many, and at most so many while runs go on."""
 
 _RUSH = 3.0
 """Seconds. Two uses of a spare within this time are a rush: workers crash one after the other, or many start."""
@@ -156,8 +158,9 @@ class Spares:
     message waits for it.
     """
 
-    def __init__(self, count: int = 1) -> None:
+    def __init__(self, count: int = 1, busy: Callable[[], bool] = lambda: False) -> None:
         self._count = count
+        self._busy = busy
         self._ready: list[WorkerProcess] = []
         self._changed = threading.Condition()
         self._taken = 0.0
@@ -194,6 +197,17 @@ class Spares:
     def _wanted(self) -> int:
         return self._count * 2 if time.monotonic() < self._rush_until else self._count
 
+    def _pause(self) -> None:
+        """After the use of a spare, leave the machine to the runs. A rush ends the pause."""
+        end = time.monotonic() + _LONGEST_PAUSE
+        while self._taken and time.monotonic() < end:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._wanted() > self._count, _REFILL_PAUSE)
+                if self._closed or self._wanted() > self._count:
+                    return
+            if not self._busy():
+                return
+
     def _keep(self) -> None:
         """Start what is missing, end what a rush left over."""
         while self._count:
@@ -201,8 +215,8 @@ class Spares:
                 while not self._closed and len(self._ready) == self._wanted():
                     rush = self._rush_until - time.monotonic()
                     self._changed.wait(rush if rush > 0 else None)
-                if self._taken and self._wanted() == self._count:
-                    self._changed.wait_for(lambda: self._closed, _REFILL_PAUSE)
+            self._pause()
+            with self._changed:
                 if self._closed:
                     return
                 surplus = self._ready.pop() if len(self._ready) > self._wanted() else None
