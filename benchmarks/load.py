@@ -67,7 +67,8 @@ def handler(event, context):
 
 @dataclass
 class Seen:
-    """What the journal told while it ran. Messages are counted by id, writes by the key of the order."""
+    """What the journal told while it ran. Messages are counted by id, writes by the key of the order, faults by what
+    they hit."""
 
     sent: set[str] = field(default_factory=set)
     acknowledged: set[str] = field(default_factory=set)
@@ -76,7 +77,7 @@ class Seen:
     accepted: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     runs: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
+    faults: Counter[tuple[str, str]] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def tell(self, event: Event) -> None:
@@ -98,16 +99,17 @@ class Seen:
                         self.refused += 1
                 case RunEnded(outcome=outcome):
                     self.runs[outcome] += 1
-                case FaultFired(fault=fault):
-                    self.faults[fault] += 1
+                case FaultFired(fault=fault, subject=subject):
+                    self.faults[fault, subject] += 1
 
 
 @dataclass(frozen=True)
 class Report:
-    """The figures of one load run, and for each property whether it held."""
+    """The figures of one load run, for each property whether it held, and how often each fault hit which order."""
 
     figures: dict[str, str]
     properties: dict[str, bool]
+    hits: Counter[tuple[str, str]]
 
     @property
     def holds(self) -> bool:
@@ -145,7 +147,6 @@ def load(
             seconds = time.perf_counter() - started
             orders = _orders(cloud)
             left = {name: _left(cloud, name) for name in (QUEUE, DEAD)}
-            fired = sum(fault.fired for fault in armed)
         after_close = [child for child in psutil.Process().children(recursive=True) if child.is_running()]
         held = _wait_for_none(after_close)
     wanted = Counter({f"order-{number}": 1 for number in range(messages)})
@@ -167,11 +168,10 @@ def load(
         "deliveries": f"{seen.received} ({skips} skips of the visibility timeout)",
         "runs": ", ".join(f"{count} {outcome}" for outcome, count in sorted(seen.runs.items())),
         "writes": f"{sum(seen.accepted.values())} accepted, {seen.refused} refused by the condition",
-        **{f"fault: {name}": str(count) for name, count in sorted(seen.faults.items())},
-        "faults in all": str(fired),
+        **{f"fault: {fault.description}": str(fault.fired) for fault in armed},
         "peak memory": f"{peak.kernel:.0f} MB this process, {peak.workers:.0f} MB workers ({peak.most} at most)",
     }
-    return Report(figures, properties)
+    return Report(figures, properties, seen.faults)
 
 
 _ENOUGH = 100
