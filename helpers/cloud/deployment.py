@@ -106,6 +106,8 @@ def _check(archive: zipfile.ZipFile) -> None:
         raise BadArchive(NOT_A_ZIP)
     if sum(entry.file_size for entry in entries) >= UNZIPPED_LIMIT:
         raise BadArchive(TOO_LARGE)
+    if len({entry.header_offset for entry in entries}) < len(entries):  # one body under many names
+        raise BadArchive(NOT_A_ZIP)
     for entry in entries:
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if not _stays_inside(entry.filename) or kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
@@ -143,6 +145,8 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> 
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source, open(target, "wb") as copy:
         shutil.copyfileobj(source, copy, 1 << 20)
+        if copy.tell() != entry.file_size:
+            raise BadArchive(NOT_A_ZIP)
     if os.name != "nt":
         # Only whether it can be executed is taken over: AWS lets a function read its code whatever the ZIP says.
         target.chmod(0o644 | (entry.external_attr >> 16 & 0o111))

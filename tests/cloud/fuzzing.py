@@ -28,10 +28,17 @@ SERVICES = ("sqs", "dynamodb", "lambda", "stepfunctions", "iam", "s3", "logs", "
 PASS = json.dumps({"StartAt": "A", "States": {"A": {"Type": "Pass", "End": True}}})
 POLICY = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]})
 
+_TRUST_ALL = TRUST.replace('"lambda.amazonaws.com"', '["lambda.amazonaws.com", "states.amazonaws.com"]')
+
 LEFT_OUT = {
     "lambda": {"Invoke", "InvokeAsync", "InvokeWithResponseStream"},  # start processes; tested elsewhere
     "logs": {"StartLiveTail"},  # a stream without end
-    "s3": {"SelectObjectContent", "WriteGetObjectResponse", "CreateSession"},  # streams, other hosts
+    "s3": {
+        "GetObjectRetention",
+        "SelectObjectContent",
+        "WriteGetObjectResponse",
+        "CreateSession",
+    },  # not emulated, streams, other hosts
 }
 
 NAMES: dict[str, list[str]] = {
@@ -95,7 +102,7 @@ def prepare(cloud: Cloud) -> None:
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
     iam = cloud.client("iam")
-    role = iam.create_role(RoleName="kept", AssumeRolePolicyDocument=TRUST)["Role"]["Arn"]
+    role = iam.create_role(RoleName="kept", AssumeRolePolicyDocument=_TRUST_ALL)["Role"]["Arn"]
     iam.put_role_policy(RoleName="kept", PolicyName="all", PolicyDocument=POLICY)
     cloud.client("lambda").create_function(
         FunctionName="kept", Runtime="python3.12", Handler="app.handler", Role=role, Code={"ZipFile": _code()}
