@@ -61,6 +61,7 @@ class Cloud:
             _open = self
         self._closing = contextlib.ExitStack()
         self._installed: environment.Installed | None = None
+        self._session: boto3.Session | None = None
         try:
             self._start(port, seed)
         except BaseException:
@@ -146,9 +147,10 @@ class Cloud:
 
         # A prefix such as "sync-" before a loopback address names no host.
         config = Config(inject_host_prefix=False).merge(options.pop("config", None) or Config())
-        session = self.session()
-        with environment.isolated():
-            return session.client(service, endpoint_url=self.endpoint, config=config, **options)
+        with environment.isolated():  # one at a time: a session makes its clients from models that it reads once
+            if self._session is None:
+                self._session = self.session()
+            return self._session.client(service, endpoint_url=self.endpoint, config=config, **options)
 
     def deployed_code(self, function: str) -> bytes:
         """The ZIP that is deployed under this function name. Raises KeyError when there is no such function."""
