@@ -219,6 +219,8 @@ class Spares:
             with self._changed:
                 if self._closed:
                     return
+                if len(self._ready) == self._wanted():  # the rush ended meanwhile
+                    continue
                 surplus = self._ready.pop() if len(self._ready) > self._wanted() else None
             if surplus is not None:
                 surplus.close()
