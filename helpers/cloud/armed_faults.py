@@ -16,14 +16,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from . import fault_targets
+from . import fault_answers, fault_targets
 from .boundary import Changed
 from .exchange import Exchange
 from .fault_targets import Occasion, Target, When
-from .journal import Caller, FaultFired, Journal
+from .journal import Caller, Event, FaultFired, Journal, RunEnded
 from .responses import Response
 
 Effect = Callable[[Exchange, "Fault"], Response | None]
+
+LONGEST_HOLD = 30.0
+"""Seconds. A held call goes on after this time even when the call it waits for never came."""
 
 _KEPT = 200
 """How many faults that can fire no more are remembered."""
@@ -223,6 +226,57 @@ class ArmedFaults:
         )
         return fault
 
+    def _holding(
+        self,
+        name: str,
+        service: str,
+        action: str | tuple[str, ...],
+        function: str | None,
+        watch: Callable[[Event], None] | None,
+        enough: Callable[[Caller], bool],
+    ) -> Fault:
+        """Arm a hold that ends when `enough` says so of the caller who is held. `watch` sees all events until then."""
+
+        def effect(exchange: Exchange, fault: Fault) -> Response | None:
+            with self._lock:
+                self._held[fault.id] = fault
+            self._changed.notify()
+            try:
+                return self._wait(exchange, LONGEST_HOLD, lambda: fault.released.is_set() or enough(exchange.caller))
+            finally:
+                fault.stop()
+                with self._lock:
+                    self._held.pop(fault.id, None)
+                self._changed.notify()
+
+        aim = fault_targets.target(service, action, function)
+        stop = self._journal.subscribe(watch) if watch else _nothing
+        return self._arm(name, aim, "before", effect, stop=stop)
+
+    def _wait(self, exchange: Exchange, seconds: float, over: Callable[[], bool]) -> Response | None:
+        """Let a call wait. The answer of a call whose process has been ended meanwhile says that it never came."""
+        dead = threading.Event()
+
+        def watch(event: Event) -> None:
+            ended = isinstance(event, RunEnded) and event.request_id == exchange.caller.request_id
+            if ended and event.outcome in {"timeout", "crash"}:  # type: ignore[attr-defined]
+                dead.set()
+                self._changed.notify()
+
+        stop = self._journal.subscribe(watch) if exchange.caller.request_id else _nothing
+        end = time.monotonic() + seconds
+        try:
+            while True:
+                seen = self._changed.count
+                if dead.is_set():
+                    return fault_answers.never_came(exchange)
+                left = end - time.monotonic()
+                if over() or left <= 0:
+                    return None
+                self._changed.wait(seen, left)
+        finally:
+            stop()
+
     def _retire(self, fault: Fault) -> None:
         self._armed.remove(fault)
         fault._seen.clear()
@@ -231,3 +285,7 @@ class ArmedFaults:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _nothing() -> None:
+    """What there is to stop for a hold that watches nothing."""

@@ -103,6 +103,19 @@ def failed(exchange: Exchange, status: int = 500) -> Response:
     return error(exchange, *FAILED.get(exchange.service, _OTHERS_FAILED))
 
 
+def never_came(exchange: Exchange) -> Response:
+    """What stands for the answer of a call that never reached its service. Nobody is left to read it."""
+    exchange.notes["never came"] = True
+    return error(exchange, "ServiceUnavailable", "The caller is gone.", 503)
+
+
+def hang_up(exchange: Exchange) -> None:
+    """Close the connection of a call: what is answered from now on reaches nobody."""
+    close = exchange.environ.get("once.hang_up")
+    if close:
+        close()
+
+
 def status_of(service_model: str, code: str) -> int:
     """The HTTP status that a service's model names for an error code; 400 when it names none.
 

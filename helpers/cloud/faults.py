@@ -8,16 +8,14 @@ or a resource (`armed_faults.Limits`), and is listed by `armed` and `history`.
 from __future__ import annotations
 
 import re
-import threading
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from . import fault_answers
+from . import fault_answers, fault_messages
 from .armed_faults import ArmedFaults, Effect, Fault, Limits
 from .deployment import FunctionSpec
 from .exchange import Exchange, with_parameters
-from .fault_targets import SERVICES, Occasion, Target, When, digest, event_subject, one_of, queue_named, queues, target
+from .fault_targets import SERVICES, Occasion, Target, When, digest, event_subject, one_of, queues, target
 from .journal import Call, Caller, Event, MessageReceived, RunEnded
 from .responses import Response, error
 from .sandbox import Invocation
@@ -65,7 +63,7 @@ class Faults(ArmedFaults):
 
         def effect(exchange: Exchange, fault: Fault) -> Response | None:
             self._kill(exchange.caller.request_id)
-            return _never_came(exchange) if when == "before" else None
+            return fault_answers.never_came(exchange) if when == "before" else None
 
         return self._on(
             f"crash {when}", service, action, when, effect, {**limits, "function": function}, only_accepted=accepted
@@ -177,8 +175,8 @@ class Faults(ArmedFaults):
         """Hang up before the call is done: the SDK sees a broken connection and sends it again."""
 
         def effect(exchange: Exchange, fault: Fault) -> Response:
-            _hang_up(exchange)
-            return _never_came(exchange)
+            fault_answers.hang_up(exchange)
+            return fault_answers.never_came(exchange)
 
         return self._on("lose the request of", service, action, "before", effect, limits)
 
@@ -186,7 +184,7 @@ class Faults(ArmedFaults):
         """Do the call, then hang up without an answer: the SDK sends it again and meets its own success."""
 
         def effect(exchange: Exchange, fault: Fault) -> None:
-            _hang_up(exchange)
+            fault_answers.hang_up(exchange)
 
         return self._on("lose the answer of", service, action, "after", effect, limits)
 
@@ -260,11 +258,10 @@ class Faults(ArmedFaults):
         one_of("queue", queue, queues(), "of this account")
         if isinstance(times, bool) or not isinstance(times, int) or times < 1:
             raise ValueError(f"times is {times!r}: a whole number of copies, at least 1")
-        members = self._last_sent(queue)
+        members = fault_messages.last_sent(self._journal, queue)
         if members is None:
             raise ValueError(f"queue is {queue!r}: nothing was sent to it yet")
-        client, url = self._sender(queue)
-        return [client.send_message(**{**members, "QueueUrl": url})["MessageId"] for _ in range(times)]
+        return [fault_messages.send(self._account, queue, members) for _ in range(times)]
 
     def send_poison(self, queue: str, body: str = POISON) -> str:
         """Send a message that no worker can handle, by default one that is not JSON. Returns its id.
@@ -273,9 +270,10 @@ class Faults(ArmedFaults):
         back until its retention ends.
         """
         one_of("queue", queue, queues(), "of this account")
-        client, url = self._sender(queue)
-        group = {"MessageGroupId": "poison", "MessageDeduplicationId": digest(body)} if queue.endswith(".fifo") else {}
-        return str(client.send_message(QueueUrl=url, MessageBody=body, **group)["MessageId"])
+        members = {"MessageBody": body}
+        if queue.endswith(".fifo"):
+            members |= {"MessageGroupId": "poison", "MessageDeduplicationId": digest(body)}
+        return fault_messages.send(self._account, queue, members)
 
     # --- where faults act --------------------------------------------------------------------------------------
 
@@ -335,86 +333,6 @@ class Faults(ArmedFaults):
     ) -> Fault:
         return self._on(name, service, action, "before", lambda exchange, _: answer(exchange), limits)
 
-    def _holding(
-        self,
-        name: str,
-        service: str,
-        action: str | tuple[str, ...],
-        function: str | None,
-        watch: Callable[[Event], None] | None,
-        enough: Callable[[Caller], bool],
-    ) -> Fault:
-        """Arm a hold that ends when `enough` says so of the caller who is held. `watch` sees all events until then."""
-
-        def effect(exchange: Exchange, fault: Fault) -> Response | None:
-            with self._lock:
-                self._held[fault.id] = fault
-            self._changed.notify()
-            try:
-                return self._wait(exchange, _LONGEST_HOLD, lambda: fault.released.is_set() or enough(exchange.caller))
-            finally:
-                fault.stop()
-                with self._lock:
-                    self._held.pop(fault.id, None)
-                self._changed.notify()
-
-        aim = target(service, action, function)
-        stop = self._journal.subscribe(watch) if watch else _nothing
-        return self._arm(name, aim, "before", effect, stop=stop)
-
-    def _wait(self, exchange: Exchange, seconds: float, over: Callable[[], bool]) -> Response | None:
-        """Let a call wait. The answer of a call whose process has been ended meanwhile says that it never came."""
-        dead = threading.Event()
-
-        def watch(event: Event) -> None:
-            ended = isinstance(event, RunEnded) and event.request_id == exchange.caller.request_id
-            if ended and event.outcome in {"timeout", "crash"}:  # type: ignore[attr-defined]
-                dead.set()
-                self._changed.notify()
-
-        stop = self._journal.subscribe(watch) if exchange.caller.request_id else _nothing
-        end = time.monotonic() + seconds
-        try:
-            while True:
-                seen = self._changed.count
-                if dead.is_set():
-                    return _never_came(exchange)
-                left = end - time.monotonic()
-                if over() or left <= 0:
-                    return None
-                self._changed.wait(seen, left)
-        finally:
-            stop()
-
-    def _sender(self, queue: str) -> tuple[Any, str]:
-        client = self._account.client("sqs")
-        return client, str(client.get_queue_url(QueueName=queue)["QueueUrl"])
-
-    def _last_sent(self, queue: str) -> dict[str, Any] | None:
-        """The members of the last SendMessage or entry of SendMessageBatch for a queue."""
-        for call in reversed(self._journal.events(Call)):
-            named = str(call.parameters.get("QueueUrl", "")).rpartition("/")[2]
-            if call.service != "sqs" or named != queue or call.error:
-                continue
-            if call.action == "SendMessage":
-                return {name: call.parameters[name] for name in _SENT if name in call.parameters}
-            if call.action == "SendMessageBatch" and isinstance(call.parameters.get("Entries"), list):
-                last = call.parameters["Entries"][-1]
-                return {name: last[name] for name in _SENT if name in last}
-        # The journal is bounded: what was sent long ago is still in the queue, or gone.
-        waiting = queue_named(queue)._messages
-        return {"MessageBody": waiting[-1].body} if waiting else None
-
-
-_SENT = (
-    "MessageBody",
-    "MessageAttributes",
-    "MessageSystemAttributes",
-    "DelaySeconds",
-    "MessageGroupId",
-    "MessageDeduplicationId",
-)
-
 
 def _how_often(limits: Limits) -> tuple[int | None, float | None, dict[str, Any]]:
     """`times` and `rate`, and what is left: the names that narrow the calls down."""
@@ -426,25 +344,9 @@ def _how_often(limits: Limits) -> tuple[int | None, float | None, dict[str, Any]
     return limits.get("times"), limits.get("rate"), chosen
 
 
-def _never_came(exchange: Exchange) -> Response:
-    """What stands for the answer of a call that never reached its service. Nobody is left to read it."""
-    exchange.notes["never came"] = True
-    return error(exchange, "ServiceUnavailable", "The caller is gone.", 503)
-
-
-def _hang_up(exchange: Exchange) -> None:
-    hang_up = exchange.environ.get("once.hang_up")
-    if hang_up:
-        hang_up()
-
-
 def _or(action: str | tuple[str, ...]) -> str:
     return action if isinstance(action, str) else "|".join(action)
 
 
 def _nothing_more(exchange: Exchange, fault: Fault) -> None:
     """The effect of a fault whose place asks for it and does the rest."""
-
-
-def _nothing() -> None:
-    """What there is to stop for a hold that watches nothing."""
