@@ -21,20 +21,20 @@ NO_RETRY = Config(retries={"total_max_attempts": 1})
 def table(cloud: Cloud) -> Iterator[Any]:
     client = cloud.client("dynamodb")
     client.create_table(
-        TableName="t",
+        TableName="faulty",
         BillingMode="PAY_PER_REQUEST",
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
     yield client
     cloud.faults.clear()
-    client.delete_table(TableName="t")
+    client.delete_table(TableName="faulty")
 
 
 def test_a_throttled_call_is_retried_by_the_sdk(cloud: Cloud, table: Any) -> None:
     cloud.faults.throttle("dynamodb", "GetItem", times=2)
     since = cloud.journal.last
-    table.get_item(TableName="t", Key=KEY)
+    table.get_item(TableName="faulty", Key=KEY)
     errors = [call.error for call in cloud.journal.events(Call, since=since)]
     assert errors == ["ThrottlingException"] * 2 + [None]
     assert cloud.faults.armed() == []
@@ -43,22 +43,22 @@ def test_a_throttled_call_is_retried_by_the_sdk(cloud: Cloud, table: Any) -> Non
 def test_a_server_error_does_nothing_and_says_500(cloud: Cloud, table: Any) -> None:
     cloud.faults.server_error("dynamodb", "PutItem")
     with pytest.raises(ClientError) as failure:
-        cloud.client("dynamodb", config=NO_RETRY).put_item(TableName="t", Item=KEY)
+        cloud.client("dynamodb", config=NO_RETRY).put_item(TableName="faulty", Item=KEY)
     assert failure.value.response["ResponseMetadata"]["HTTPStatusCode"] == 500
-    assert "Item" not in table.get_item(TableName="t", Key=KEY)
+    assert "Item" not in table.get_item(TableName="faulty", Key=KEY)
 
 
 def test_a_lost_answer_comes_after_the_write(cloud: Cloud, table: Any) -> None:
     cloud.faults.lose_answer("dynamodb", "PutItem")
     with pytest.raises(ConnectionClosedError):
-        cloud.client("dynamodb", config=NO_RETRY).put_item(TableName="t", Item=KEY)
-    assert table.get_item(TableName="t", Key=KEY)["Item"] == KEY
+        cloud.client("dynamodb", config=NO_RETRY).put_item(TableName="faulty", Item=KEY)
+    assert table.get_item(TableName="faulty", Key=KEY)["Item"] == KEY
 
 
 def test_the_sdk_that_lost_an_answer_meets_its_own_success(cloud: Cloud, table: Any) -> None:
     cloud.faults.lose_answer("dynamodb", "PutItem")
     with pytest.raises(ClientError, match="ConditionalCheckFailedException"):
-        table.put_item(TableName="t", Item=KEY, ConditionExpression="attribute_not_exists(id)")
+        table.put_item(TableName="faulty", Item=KEY, ConditionExpression="attribute_not_exists(id)")
 
 
 def test_a_held_call_waits_for_another_callers_call(cloud: Cloud, table: Any) -> None:
@@ -76,11 +76,11 @@ def test_a_held_call_waits_for_another_callers_call(cloud: Cloud, table: Any) ->
     )
     fault = cloud.faults.hold("dynamodb", "PutItem", until=("dynamodb", "GetItem"), function="first")
     since = cloud.journal.last
-    writing = threading.Thread(target=lambda: first.put_item(TableName="t", Item=KEY))
+    writing = threading.Thread(target=lambda: first.put_item(TableName="faulty", Item=KEY))
     writing.start()
     assert cloud.faults.wait_until_held(fault)
     assert cloud.faults.held() == 1
-    second.get_item(TableName="t", Key=KEY)
+    second.get_item(TableName="faulty", Key=KEY)
     writing.join(timeout=10)
     assert [call.action for call in cloud.journal.events(Call, since=since)] == ["GetItem", "PutItem"]
     assert cloud.faults.held() == 0
@@ -101,7 +101,7 @@ def functions(cloud: Cloud) -> None:
 def test_a_held_call_is_let_go_by_release_and_by_clear(cloud: Cloud, table: Any) -> None:
     for end in (cloud.faults.release, cloud.faults.cancel, lambda _: cloud.faults.clear()):
         fault = cloud.faults.hold("dynamodb", "PutItem")
-        writing = threading.Thread(target=lambda: table.put_item(TableName="t", Item=KEY))
+        writing = threading.Thread(target=lambda: table.put_item(TableName="faulty", Item=KEY))
         writing.start()
         assert cloud.faults.wait_until_held(fault)
         end(fault)
@@ -127,9 +127,9 @@ def test_a_crash_before_the_call_leaves_nothing_and_one_after_it_the_write(
     other = cloud.faults.lose_answer("dynamodb", "PutItem", function="crashing") if when == "before" else None
     since = cloud.journal.last
     with contextlib.suppress(ClientError):
-        client.put_item(TableName="t", Item=KEY)
+        client.put_item(TableName="faulty", Item=KEY)
     assert killed == ["request-of-crashing"]
-    assert ("Item" in table.get_item(TableName="t", Key=KEY)) is written
+    assert ("Item" in table.get_item(TableName="faulty", Key=KEY)) is written
     assert len(cloud.journal.events(WriteDecision, since=since)) == written
     assert cloud.faults.armed() == ([other] if other else [])
 
@@ -153,14 +153,14 @@ def test_nobody_is_held_without_a_call(cloud: Cloud, table: Any) -> None:
 
 def test_a_fault_for_a_function_passes_over_the_learner(cloud: Cloud, table: Any) -> None:
     cloud.faults.server_error("dynamodb", "PutItem", function="worker")
-    table.put_item(TableName="t", Item=KEY)
+    table.put_item(TableName="faulty", Item=KEY)
     assert len(cloud.faults.armed()) == 1
 
 
 def test_a_fault_that_fired_is_in_the_journal(cloud: Cloud, table: Any) -> None:
     since = cloud.journal.last
     cloud.faults.delay(0.01, "dynamodb", "GetItem")
-    table.get_item(TableName="t", Key=KEY)
+    table.get_item(TableName="faulty", Key=KEY)
     (fired,) = cloud.journal.events(FaultFired, since=since)
     assert (fired.fault, fired.call) == ("delay dynamodb:GetItem by 0.01 s", "dynamodb:GetItem")
 
@@ -170,7 +170,7 @@ def test_clear_disarms_all_and_counts_them(cloud: Cloud, table: Any) -> None:
     cloud.faults.server_error("dynamodb", "GetItem")
     assert cloud.faults.clear() == 2
     since = cloud.journal.last
-    table.get_item(TableName="t", Key=KEY)
+    table.get_item(TableName="faulty", Key=KEY)
     assert cloud.journal.events(FaultFired, since=since) == []
 
 
