@@ -13,10 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import environment, managed_policies, patches, permissions, s3_buckets
+from . import deploy, environment, managed_policies, patches, permissions, s3_buckets
 from .assumed_roles import AssumedRoles
 from .boundary import ANY, Application, Boundary
 from .clock import Clock
+from .deploy import Code
 from .dynamodb import DynamoDB
 from .environment import ACCOUNT_ID, REGION
 from .event_sources import EventSources
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import boto3
 
 _open: Cloud | None = None
+_session: boto3.Session | None = None
 _open_lock = threading.Lock()
 
 
@@ -61,7 +63,6 @@ class Cloud:
             _open = self
         self._closing = contextlib.ExitStack()
         self._installed: environment.Installed | None = None
-        self._session: boto3.Session | None = None
         try:
             self._start(port, seed)
         except BaseException:
@@ -147,10 +148,15 @@ class Cloud:
 
         # A prefix such as "sync-" before a loopback address names no host.
         config = Config(inject_host_prefix=False).merge(options.pop("config", None) or Config())
-        with environment.isolated():  # one at a time: a session makes its clients from models that it reads once
-            if self._session is None:
-                self._session = self.session()
-            return self._session.client(service, endpoint_url=self.endpoint, config=config, **options)
+        global _session
+        with environment.isolated():  # one at a time: the session reads a service's model once, for all accounts
+            if _session is None:
+                _session = self.session()
+            return _session.client(service, endpoint_url=self.endpoint, config=config, **options)
+
+    def deploy(self, name: str, code: Code, **settings: Any) -> str:
+        """Create a function with a role of its own, wait until it is active and return its ARN: see `deploy.deploy`."""
+        return deploy.deploy(self, name, code, **settings)
 
     def deployed_code(self, function: str) -> bytes:
         """The ZIP that is deployed under this function name. Raises KeyError when there is no such function."""
