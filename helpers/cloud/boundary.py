@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import traceback
-import uuid
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
@@ -163,7 +162,7 @@ class Boundary:
             return Response(413, b"The request is too large.\n", {"Content-Type": "text/plain", "Connection": "close"})
         except ValueError:  # chunks without a size
             return Response(400, b"The body is malformed.\n", {"Content-Type": "text/plain", "Connection": "close"})
-        exchange = parse(environ, body, str(uuid.uuid4()), self.caller_of)
+        exchange = parse(environ, body, dispatch.new_request_id(), self.caller_of)
         try:
             response = self.answer(exchange)
         except Exception:

@@ -8,6 +8,7 @@ account has one id for a call, which the journal and the caller see alike.
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,15 @@ ENVIRONMENT = {"MOTO_ACCOUNT_ID": ACCOUNT_ID}
 """moto's own setting for the one account that there is."""
 
 _current = "00000000-0000-0000-0000-000000000000"
+
+
+_ids = random.Random()
+
+
+def new_request_id() -> str:
+    """A UUID for a call or a run. Not from the system's source of randomness: nobody has to be unable to guess it."""
+    bits = f"{_ids.getrandbits(128):032x}"
+    return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-a{bits[17:20]}-{bits[20:]}"
 
 
 def begin(request_id: str) -> None:

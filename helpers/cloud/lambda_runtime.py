@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
+from .dispatch import new_request_id
 from .deployment import CodeStore, FunctionSpec, remove_leftovers
 from .journal import Caller, RunEnded, RunStarted
 from .sandbox import Invocation, RunResult, Sandbox, Surroundings, WorkerGone
@@ -124,7 +124,7 @@ class Runtime:
         if not spec.runtime.startswith("python"):
             asked = spec.runtime or "of a container image"
             raise UnsupportedRuntime(f"The runtime {asked} is not supported: this account runs Python functions only.")
-        invocation = Invocation(request_id or str(uuid.uuid4()), payload or b"{}", arn, client_context)
+        invocation = Invocation(request_id or new_request_id(), payload or b"{}", arn, client_context)
         journal = self._account.journal
         self._enter(spec)
         try:

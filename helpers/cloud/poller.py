@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 # Calls of these services put no message into a queue, and handlers make many of them.
 _UNRELATED = {"dynamodb", "logs", "iam", "sts"}
 
+# What happens to single messages: it changes nothing for mappings that are at work already.
+_MESSAGES = {"SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"}
+
 # Seconds added to a timed wake, so that it never comes just before the moment it waits for.
 _AFTER = 0.002
 
@@ -164,6 +167,7 @@ class Poller:
         self._jobs: queues.SimpleQueue[tuple[Lane, Batch] | None] = queues.SimpleQueue()
         self._workers: list[threading.Thread] = []
         self._closed = False
+        self._at_work = False
         boundary.after_answer.append(self._look_after)
         clock.on_skip(self._wake.notify)
         self._thread = threading.Thread(target=self._watch, name="once-poller", daemon=True)
@@ -192,7 +196,9 @@ class Poller:
         return sqs_queue.waiting(queue, self._now()) if queue is not None else 0
 
     def _look_after(self, exchange: Exchange, response: Response) -> None:
-        if exchange.service not in _UNRELATED and not exchange.action.startswith(READS):
+        if exchange.service in _UNRELATED or exchange.action.startswith(READS):
+            return
+        if not (self._at_work and exchange.action in _MESSAGES):
             self._wake.notify()
 
     def _now(self) -> float:
@@ -219,6 +225,12 @@ class Poller:
                     self._start(lane, batch)
             times = [moment for lane in self.lanes.values() if (moment := self._next(lane)) is not None]
             timeout = max(0.0, (min(times) - self._now()) / 1000) + _AFTER if times else None
+            # The end of a run takes the next batch along. Until then a message that comes wakes nobody, and whether
+            # the run is slow is asked when its patience is over.
+            self._at_work = bool(self.lanes) and all(lane.running >= lane.width for lane in self.lanes.values())
+            if self._at_work:
+                patience = min(lane.patience for lane in self.lanes.values()) + _AFTER
+                timeout = patience if timeout is None else min(timeout, patience)
         if moved:
             self._boundary.changed.notify()
         return timeout

@@ -10,6 +10,7 @@ import base64
 import contextlib
 import json
 import os
+import random
 import signal
 import sys
 import threading
@@ -330,7 +331,7 @@ class Sandbox:
             "Lambda-Runtime-Aws-Request-Id": invocation.request_id,
             "Lambda-Runtime-Deadline-Ms": str(int((time.time() + self.spec.timeout) * 1000)),
             "Lambda-Runtime-Invoked-Function-Arn": invocation.arn,
-            "Lambda-Runtime-Trace-Id": f"Root=1-{int(time.time()):08x}-{uuid.uuid4().hex[:24]};Sampled=0",
+            "Lambda-Runtime-Trace-Id": f"Root=1-{int(time.time()):08x}-{random.getrandbits(96):024x};Sampled=0",
         }
         if invocation.client_context:
             headers["Lambda-Runtime-Client-Context"] = invocation.client_context
