@@ -56,13 +56,25 @@ class Calls:
         client = self._client(service)
         with self._signed_by(self._key(execution, role or execution.role)):
             try:
-                return getattr(client, method)(**arguments)
+                answer = getattr(client, method)(**arguments)
+                self._signing.metadata = dict(answer.get("ResponseMetadata", {}))
+                return answer
             except ClientError:
                 raise
             except BotoCoreError as problem:
                 if execution.over:
                     raise Ended from problem
                 raise SdkClientException(problem, method) from problem
+
+    def last_metadata(self) -> dict[str, Any]:
+        """What came with the last answer that this thread had."""
+        return dict(self._signing.metadata)
+
+    def operation(self, service: str, method: str) -> Any | None:
+        """The model of an operation by the method's name; None when there is none."""
+        meta = self._client(service).meta
+        name = meta.method_to_api_mapping.get(method)
+        return meta.service_model.operation_model(name) if name else None
 
     def close(self) -> None:
         """Close the connections."""
@@ -143,23 +155,59 @@ def lambda_result(tasks: Any) -> Callable[..., None]:
         text = answer["Payload"].read().decode("utf-8")
         if answer.get("FunctionError"):
             raise tasks.LambdaFunctionErrorException(answer["FunctionError"], text)
-        metadata = answer["ResponseMetadata"]
-        headers = _headers(metadata.get("HTTPHeaders", {}))
         result = {
             "ExecutedVersion": answer.get("ExecutedVersion"),
             "LogResult": answer.get("LogResult"),
             "Payload": _read(text),
-            "SdkHttpMetadata": {
-                "AllHttpHeaders": {name: [value] for name, value in headers.items()},
-                "HttpHeaders": headers,
-                "HttpStatusCode": metadata["HTTPStatusCode"],
-            },
-            "SdkResponseMetadata": {"RequestId": metadata.get("RequestId", headers.get("x-amzn-RequestId", ""))},
+            **_metadata(answer["ResponseMetadata"], _OF_LAMBDA),
             "StatusCode": answer["StatusCode"],
         }
         env.stack.append({name: value for name, value in result.items() if name == "Payload" or value is not None})
 
     return run
+
+
+def with_metadata(calls: Calls, asked: Callable[..., None]) -> Callable[..., None]:
+    """A task's call whose result gets SdkHttpMetadata and SdkResponseMetadata."""
+
+    def run(self: Any, env: Any, **more: Any) -> None:
+        asked(self, env=env, **more)
+        env.stack[-1].update(_metadata(calls.last_metadata(), {}))
+
+    return run
+
+
+def names_of_the_request(calls: Calls) -> Callable[..., None]:
+    """Parameters have the spelling of the state's language (PascalCase), requests that of the service's model."""
+
+    def normalise(
+        self: Any, parameters: Any, boto_service_name: str | None = None, service_action_name: str | None = None
+    ) -> None:
+        operation = calls.operation(
+            self._get_boto_service_name(boto_service_name), self._get_boto_service_action(service_action_name)
+        )
+        if operation is not None and operation.input_shape is not None:
+            self._to_boto_request(parameters, operation.input_shape)
+
+    return normalise
+
+
+def names_of_the_result(calls: Calls) -> Callable[..., None]:
+    """The other way round, for results; their members come in the order of the alphabet, as AWS gives them."""
+
+    def normalise(
+        self: Any, response: Any, boto_service_name: str | None = None, service_action_name: str | None = None
+    ) -> None:
+        operation = calls.operation(
+            self._get_boto_service_name(boto_service_name), self._get_boto_service_action(service_action_name)
+        )
+        if operation is not None and operation.output_shape is not None:
+            self._from_boto_response(response, operation.output_shape)
+            in_order = dict(sorted(response.items()))
+            response.clear()
+            response.update(in_order)
+
+    return normalise
 
 
 def _read(text: str) -> Any:
@@ -179,19 +227,29 @@ _HEADERS = {
     "x-amzn-remapped-content-length": "x-amzn-Remapped-Content-Length",
     "x-amzn-requestid": "x-amzn-RequestId",
     "x-amzn-trace-id": "X-Amzn-Trace-Id",
+    "x-amz-crc32": "x-amz-crc32",
 }
-"""The headers of Invoke's answer in Lambda's own spelling: SDKs for Python make them small."""
+"""The headers that results show, in the services' own spelling: the SDK for Python makes them small."""
 
 
-def _headers(received: dict[str, str]) -> dict[str, str]:
-    """All headers that AWS shows, in its order; what the loopback server does not send has AWS's usual value."""
-    shown = {
-        "connection": "keep-alive",
-        "x-amzn-remapped-content-length": "0",
-        "x-amzn-trace-id": f"root=1-{int(time.time()):08x}-{secrets.token_hex(12)};sampled=0",
-        **received,
+_OF_LAMBDA = {"x-amzn-remapped-content-length": "0", "x-amzn-trace-id": "root=1-{time:08x}-{random};sampled=0"}
+"""Headers that Lambda adds and the loopback server does not send."""
+
+
+def _metadata(answered: dict[str, Any], more: dict[str, str]) -> dict[str, Any]:
+    """The two members about the answer itself. `more` are headers that the service would have sent too."""
+    random = secrets.token_hex(12)
+    added = {name: value.format(time=int(time.time()), random=random) for name, value in more.items()}
+    shown = {"connection": "keep-alive", **added, **answered.get("HTTPHeaders", {})}
+    headers = {name: shown[lower] for lower, name in _HEADERS.items() if lower in shown}
+    return {
+        "SdkHttpMetadata": {
+            "AllHttpHeaders": {name: [value] for name, value in headers.items()},
+            "HttpHeaders": headers,
+            "HttpStatusCode": answered["HTTPStatusCode"],
+        },
+        "SdkResponseMetadata": {"RequestId": answered.get("RequestId", headers.get("x-amzn-RequestId", ""))},
     }
-    return {name: shown[lower] for lower, name in _HEADERS.items() if lower in shown}
 
 
 def service_task_error(prefix: str, others: str, service: str) -> Callable[[Any], tuple[str, str]]:

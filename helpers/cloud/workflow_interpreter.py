@@ -19,7 +19,16 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .places import Place
-from .workflow_calls import CallingClient, Calls, lambda_result, lambda_task_error, service_task_error
+from .workflow_calls import (
+    CallingClient,
+    Calls,
+    lambda_result,
+    lambda_task_error,
+    names_of_the_request,
+    names_of_the_result,
+    service_task_error,
+    with_metadata,
+)
 from .workflow_threads import DatesOfTheAccount, ThreadingOfTheAccount, TimeOfTheAccount, current, event, thread
 
 if TYPE_CHECKING:
@@ -60,6 +69,12 @@ PLACES = (
         "It is replaced, so that the cause names service, status and request.",
     ),
     Place(
+        f"{_TASKS}service.state_task_service",
+        "StateTaskService",
+        "82c05372361779cd",
+        "Its two methods that do nothing are replaced, so that parameters and results have the names that AWS gives.",
+    ),
+    Place(
         f"{_PACKAGE}asl.component.state.exec.execute_state",
         "ExecutionState._evaluate_with_timeout",
         "d3afda806be960d0",
@@ -90,6 +105,15 @@ PLACES = (
         "Frames must be of the class of their environment and share its event manager.",
     ),
 )
+
+
+_OPTIMISED = (
+    ("dynamodb", "StateTaskServiceDynamoDB"),
+    ("sqs", "StateTaskServiceSqs"),
+    ("sns", "StateTaskServiceSns"),
+    ("sfn", "StateTaskServiceSfn"),
+)
+"""The services whose results carry SdkHttpMetadata and SdkResponseMetadata, as Lambda's do."""
 
 
 class Loaded:
@@ -200,6 +224,13 @@ class Interpreter:
             "_error_cause_from_client_error",
             staticmethod(service_task_error("DynamoDB", "AmazonDynamoDBException", "AmazonDynamoDBv2")),
         )
+        base = importlib.import_module(f"{_TASKS}service.state_task_service").StateTaskService
+        self._replace(base, "_normalise_parameters", names_of_the_request(self.calls))
+        self._replace(base, "_normalise_response", names_of_the_result(self.calls))
+        for module, name in _OPTIMISED:
+            of_service = getattr(importlib.import_module(f"{services}{module}"), name)
+            asked = of_service._eval_service_task
+            self._replace(of_service, "_eval_service_task", with_metadata(self.calls, asked))
         of_sqs = importlib.import_module(f"{services}sqs").StateTaskServiceSqs
         self._replace(of_sqs, "_from_error", _sqs_failure(of_sqs._from_error))
 

@@ -205,7 +205,7 @@ class Machines:
                 if answer.status < 400:
                     if (definition, role) != (machine.definition, machine.role) or machine.arn not in self._revisions:
                         self._revisions[machine.arn] = _revision()
-                    answer.replace_json({**answer.json(), "revisionId": self._revisions[machine.arn]})
+                    answer.edit_json({**answer.json(), "revisionId": self._revisions[machine.arn]})
         except Refused as refused:
             return refused.response(exchange)
         return answer
@@ -239,7 +239,7 @@ class Machines:
             "level": "OFF",
             **shown.get("loggingConfiguration", {}),
         }
-        answer.replace_json(shown)
+        answer.edit_json(shown)
 
     def _role_created(self, exchange: Exchange, answer: Response) -> None:
         """Who makes a role for Step Functions needs the interpreter soon: it is imported meanwhile."""
