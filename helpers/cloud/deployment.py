@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from . import leftover_processes
+
 try:
     from lzma import LZMAError as _LzmaError
 except ImportError:  # a Python that was built without it: such a ZIP is an unknown method
@@ -219,6 +221,7 @@ def remove_leftovers(older_than: float = 60.0) -> None:
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > older_than and _abandoned(path / _OWNER):
+                leftover_processes.end(str(path.resolve()))
                 remove(path)
 
 

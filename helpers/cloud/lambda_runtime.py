@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from .dispatch import new_request_id
+from . import leftover_processes
 from .deployment import CodeStore, FunctionSpec, remove_leftovers
+from .dispatch import new_request_id
 from .journal import Caller, RunEnded, RunStarted
 from .sandbox import Invocation, RunResult, Sandbox, Surroundings, WorkerGone
 from .work import Busy
@@ -95,9 +96,10 @@ class Runtime:
         self._runs: dict[str, Sandbox] = {}
         self._entered: list[FunctionSpec] = []
         self._closed = False
+        self._ended: list[str] = []
         self._closing: list[Callable[[], None]] = []
         self._left_at = 0.0
-        self._spares = Spares(1 if client == "bundled" else 0, self._is_running)
+        self._spares = Spares(1 if client == "bundled" else 0, self._is_running, str(self.code.folder))
         self._surplus = threading.Event()
         self._stopped = threading.Event()
         self._keeper = threading.Thread(target=self._end_idle, name="once-workers", daemon=True)
@@ -213,6 +215,7 @@ class Runtime:
                 for sandbox in self._runs.values():
                     sandbox.kill()
                 self._changed.wait(0.1)
+        leftover_processes.end(str(self.code.folder))
         self.code.close()
 
     # --- workers -----------------------------------------------------------------------------------------------
@@ -323,6 +326,9 @@ class Runtime:
         last = Caller("function", sandbox.spec.name, sandbox.last_request_id, sandbox.spec.role)
         self._account.boundary.callers[sandbox.access_key] = lambda: last
         sandbox.close()
+        with self._changed:
+            self._ended += sandbox.marks
+        self._surplus.set()
 
     def _retire(self, chosen: Callable[[tuple[str, str]], bool], revision: str) -> None:
         retired = []
@@ -339,7 +345,7 @@ class Runtime:
             self._end(sandbox)
 
     def _end_idle(self) -> None:
-        """After a burst, let go of the workers that nobody needs any more."""
+        """After a burst, let go of the workers that nobody needs any more, and of what ended ones left behind."""
         with contextlib.suppress(Exception):
             remove_leftovers()
         while not self._closed:
@@ -353,6 +359,8 @@ class Runtime:
                         pool.count -= 1
                 if not any(len(pool.idle) > _IDLE_KEPT for pool in self._pools.values()) and not self._closed:
                     self._surplus.clear()
+                ended, self._ended = self._ended, []
+            leftover_processes.end(*ended)
             for sandbox in surplus:
                 self._end(sandbox)
             self._stopped.wait(_IDLE_SECONDS / 2)

@@ -250,6 +250,11 @@ class Sandbox:
         """Whether the process can take another run."""
         return not self.killed and self._process.returncode is None
 
+    @property
+    def marks(self) -> tuple[str, str]:
+        """What is in the environment of each process that this worker started, and of no other."""
+        return self._process.mark, self._temporary
+
     def kill(self) -> None:
         """End the process, from any thread: its run ends as a crash."""
         self.killed = True
@@ -282,13 +287,14 @@ class Sandbox:
                 except OSError:
                     process.close()
             own = {name: value for name, value in self.spec.environment.items() if name.startswith("PYTHON")}
-            process = WorkerProcess(environ={**basic_environment(), **own})
+            process = WorkerProcess(environ={**basic_environment(), **own}, account=str(self._around.code.folder))
             process.assign(assignment)
             return process
         # AWS's client takes log frames to a file descriptor of its own; here it is the standard output.
         telemetry = {"_LAMBDA_TELEMETRY_LOG_FD": "1", "PYTHONUTF8": "1"}
         command = [sys.executable, "-m", client, self.spec.handler]
-        return WorkerProcess(command, environ={**environ, **telemetry}, folder=self.spec.code)
+        account = str(self._around.code.folder)
+        return WorkerProcess(command, environ={**environ, **telemetry}, folder=self.spec.code, account=account)
 
     def _receive(self, deadline: float) -> Request:
         return self._endpoint.receive(deadline, lambda: self._process.returncode is None, self._drain_during_run)

@@ -14,9 +14,12 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from . import leftover_processes
 
 WORKER = Path(__file__).with_name("worker.py")
 WINDOWS = os.name == "nt"
@@ -51,6 +54,7 @@ class WorkerProcess:
     """One operating-system process in a process group of its own.
 
     `command` replaces the bundled worker (the tests run AWS's client so); it then gets its environment at the start.
+    `account` is the folder of the account that it works for, `mark` what all that it starts can be known by.
     """
 
     def __init__(
@@ -59,7 +63,9 @@ class WorkerProcess:
         early: bool = False,
         environ: Mapping[str, str] | None = None,
         folder: str | None = None,
+        account: str = "",
     ) -> None:
+        self.mark = f"{account}/{uuid.uuid4().hex}"
         # -P: the folder of worker.py is not a place to import from.
         own = [sys.executable, "-X", "utf8", "-P", str(WORKER), *(["--early"] if early else [])]
         groups: dict[str, Any] = (
@@ -72,7 +78,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=basic_environment() if environ is None else dict(environ),
+            env={**(basic_environment() if environ is None else environ), leftover_processes.MARK: self.mark},
             cwd=folder,
             bufsize=0,
             **groups,
@@ -158,9 +164,10 @@ class Spares:
     message waits for it.
     """
 
-    def __init__(self, count: int = 1, busy: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, count: int = 1, busy: Callable[[], bool] = lambda: False, account: str = "") -> None:
         self._count = count
         self._busy = busy
+        self._account = account
         self._ready: list[WorkerProcess] = []
         self._changed = threading.Condition()
         self._taken = 0.0
@@ -182,7 +189,7 @@ class Spares:
             return spare
         if spare is not None:
             spare.close()
-        return WorkerProcess()
+        return WorkerProcess(account=self._account)
 
     def close(self) -> None:
         """End the spares and start no more."""
@@ -226,7 +233,7 @@ class Spares:
                 surplus.close()
                 continue
             try:
-                spare = WorkerProcess(early=True)
+                spare = WorkerProcess(early=True, account=self._account)
             except OSError:  # no more processes on this machine: a cold start will say so
                 return
             with self._changed:
