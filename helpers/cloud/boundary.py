@@ -168,7 +168,7 @@ class Boundary:
         except Exception:
             response = _failure(exchange)
         mistakes.readable(exchange, response)
-        response.headers["x-amzn-requestid"] = exchange.request_id
+        response.headers[_REQUEST_IDS.get(exchange.service, "x-amzn-requestid")] = exchange.request_id
         return response
 
     def _moto_response(self, environ: Environ) -> Response:
@@ -194,6 +194,10 @@ class Boundary:
 
 _OURS = ("connection", "server", "date", "transfer-encoding", "access-control-")
 """How headers of moto begin that the loopback server writes itself, or that would open the account to web pages."""
+
+
+_REQUEST_IDS = {"s3": "x-amz-request-id"}
+"""The header that names a request, where it is another one than in most services."""
 
 
 def _failure(exchange: Exchange) -> Response:

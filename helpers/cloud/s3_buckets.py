@@ -71,7 +71,7 @@ def _check_condition(exchange: Exchange) -> None:
 
 
 def _name_answer(exchange: Exchange, response: Response) -> None:
+    """Name the host beside the request; the boundary names the request, as S3 does and not as moto does."""
     for name in [name for name in response.headers if name.lower() == "x-amzn-requestid"]:
         del response.headers[name]
-    response.headers["x-amz-request-id"] = exchange.request_id
     response.headers["x-amz-id-2"] = host_id(exchange.request_id)

@@ -15,8 +15,7 @@ from typing import Any
 import xmltodict
 
 from . import sqs_queue
-from .environment import ACCOUNT_ID
-from .mapping import find_function
+from .environment import ACCOUNT_ID, REGION
 from .resource_policies import allows_service
 from .responses import Refused
 
@@ -52,7 +51,7 @@ def read(body: bytes) -> list[Rule]:
     """The rules of a configuration. Raises Refused for what cannot be read."""
     try:
         document = xmltodict.parse(body)["NotificationConfiguration"] or {}
-        return [_rule(one, *_KINDS[kind]) for kind in _KINDS for one in _several(document.get(kind))]
+        return [_rule(one, *_KINDS[kind]) for kind in _KINDS if kind in document for one in _several(document[kind])]
     except Refused:
         raise
     except Exception as unreadable:  # no XML, or another document: xmltodict and expat raise many kinds
@@ -100,12 +99,12 @@ def lets_run(function: Any, bucket_arn: str) -> bool:
 
 
 def _several(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    return value if isinstance(value, list) else [value]
 
 
 def _rule(one: Mapping[str, Any], member: str, service: str) -> Rule:
     events = tuple(str(event) for event in _several(one["Event"]))
-    filters = ((one.get("Filter") or {}).get("S3Key") or {}).get("FilterRule")
+    filters = ((one.get("Filter") or {}).get("S3Key") or {}).get("FilterRule") or []
     found: dict[str, str] = {}
     for rule in _several(filters):
         name = str(rule["Name"]).lower()
@@ -156,7 +155,7 @@ def _unreachable(rule: Rule, bucket: Any) -> Iterator[tuple[str, str]]:
         elif not lets_in(queue, bucket.arn):
             yield rule.arn, _not_allowed("queue")
     elif rule.service == "lambda":
-        function = find_function(rule.arn)
+        function = function_of(rule.arn)
         if function is None or not lets_run(function, bucket.arn):
             yield f"{rule.arn}, null", f"Not authorized to invoke function [{rule.arn}]"
     elif rule.service == "sns":
@@ -172,3 +171,15 @@ def _unreachable_topic(arn: str) -> Iterator[tuple[str, str]]:
 
 def _not_allowed(kind: str) -> str:
     return f"Permissions on the destination {kind} do not allow S3 to publish notifications from this bucket"
+
+
+def function_of(arn: str) -> Any:
+    """moto's function, version or alias with this ARN, None when there is none."""
+    from moto.awslambda.exceptions import LambdaClientError
+    from moto.awslambda.models import lambda_backends
+
+    parts = arn.split(":")
+    try:
+        return lambda_backends[ACCOUNT_ID][REGION].get_function(parts[6], parts[7] if len(parts) == 8 else None)
+    except (LambdaClientError, IndexError):
+        return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import queue as queues
+import re
 import threading
 import traceback
 from collections.abc import Callable
@@ -23,10 +24,9 @@ from . import s3_configuration, s3_events, sqs_queue
 from .environment import ACCOUNT_ID
 from .exchange import Exchange
 from .journal import Caller, MessageSent
-from .mapping import find_function
 from .places import Place
 from .responses import Refused, Response
-from .s3_configuration import lets_in, lets_run
+from .s3_configuration import function_of, lets_in, lets_run
 from .s3_events import Change, Request
 from .work import Busy
 
@@ -239,7 +239,7 @@ class Notifications:
                 region = message.arn.split(":")[3]
                 notifications._send_sns_message(ACCOUNT_ID, message.body, message.arn, region)
             else:
-                function = find_function(message.arn)
+                function = function_of(message.arn)
                 if function is None or not lets_run(function, message.bucket_arn):
                     return
         if message.kind == "lambda":
@@ -277,11 +277,12 @@ def _principal(caller: Caller) -> str:
     return f"AWS:{role.id}:{caller.name}" if role is not None else s3_events.ROOT_PRINCIPAL
 
 
+_RULE_NAME = re.compile(rb"<Name>(prefix|suffix)</Name>", re.IGNORECASE)
+
+
 def _with_small_names(body: bytes) -> bytes:
     """moto knows the names of filter rules in small letters only."""
-    return body.replace(b"<Name>Prefix</Name>", b"<Name>prefix</Name>").replace(
-        b"<Name>Suffix</Name>", b"<Name>suffix</Name>"
-    )
+    return _RULE_NAME.sub(lambda found: found.group().lower().replace(b"name>", b"Name>"), body)
 
 
 def _show_large_names(bucket: Any) -> None:

@@ -28,9 +28,14 @@ def cloud() -> Iterator[Cloud]:
 
 def test_an_account_starts_empty_and_ends_with_its_block() -> None:
     with Cloud() as first:
-        first.client("sqs").create_queue(QueueName="left-behind")
+        sqs = first.client("sqs")
+        sqs.create_queue(QueueName="left-behind")
+        sqs.delete_queue(QueueUrl=sqs.create_queue(QueueName="deleted")["QueueUrl"])
     with Cloud() as second:
-        assert "QueueUrls" not in second.client("sqs").list_queues()
+        sqs = second.client("sqs")
+        assert "QueueUrls" not in sqs.list_queues()
+        # A deleted queue's name waits for 60 seconds in its own account only.
+        sqs.create_queue(QueueName="deleted")
 
 
 def test_one_account_at_a_time_in_a_process(cloud: Cloud) -> None:
