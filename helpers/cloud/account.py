@@ -234,13 +234,18 @@ def _moto_application() -> Application:
 
 
 def _reset_moto(seed: int | None) -> None:
-    from moto.core.base_backend import BackendDict
+    from moto.core.base_backend import AccountSpecificBackend, BackendDict
     from moto.core.model_instances import reset_model_data
+    from moto.core.utils import service_name_from_moto_package_name
     from moto.moto_api._internal import mock_random
 
     BackendDict.reset()
     reset_model_data()
     mock_random.seed(seed)
+    # moto keeps a session of boto3 for its lists of regions and services: no profile of the machine may stop it.
+    with environment.isolated():
+        AccountSpecificBackend.get_session().get_available_partitions()
+        service_name_from_moto_package_name("sqs")
 
 
 def backends(service: str) -> Any:
