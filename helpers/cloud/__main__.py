@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import signal
 import sys
 import threading
@@ -30,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
             signal.signal(getattr(signal, name), lambda *_: stop.set())
     try:
         with Cloud(options.port) as cloud:
+            # What was loaded stays: the collector of this process need not look at it again.
+            gc.freeze()
             print(f"The account listens on {cloud.endpoint}", flush=True)
             keys = f"AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
             print(f"  export AWS_ENDPOINT_URL={cloud.endpoint} {keys}")

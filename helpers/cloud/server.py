@@ -24,6 +24,7 @@ from typing import Any
 from .boundary import Application
 from .exchange import LARGEST_BODY
 from .http_request import Body, Budget, Gone, Head, Refused, Source, environ_of, parse_head
+from .kept_threads import KeptThreads
 
 LOOPBACK = "127.0.0.1"
 
@@ -71,6 +72,7 @@ class Server:
         self._listener = _listening(port)
         self.port: int = self._listener.getsockname()[1]
         self._connections: set[_Connection] = set()
+        self._threads = KeptThreads("once-connection")
         self._lock = threading.Lock()
         self.closed = False
         self._thread = threading.Thread(target=self._accept, name="once-server", daemon=True)
@@ -94,6 +96,7 @@ class Server:
             connection.hang_up()
         for connection in connections:
             connection.join(max(0.0, end + 4 - time.monotonic()))
+        self._threads.close()
 
     def ended(self, connection: _Connection) -> None:
         with self._lock:
@@ -135,17 +138,16 @@ class Server:
         with self._lock:
             self._connections.add(connection)
         try:
-            connection.start()
+            self._threads.start(connection.run)
         except RuntimeError:  # no more threads
             self.ended(connection)
             peer.close()
 
 
-class _Connection(threading.Thread):
+class _Connection:
     """One client. `waiting_since` is the time since which nothing is done but wait for it, 0 while it is served."""
 
     def __init__(self, server: Server, peer: socket.socket) -> None:
-        super().__init__(name="once-connection", daemon=True)
         self._server = server
         self._peer = peer
         self._source = Source(peer, server.patience)
@@ -153,6 +155,7 @@ class _Connection(threading.Thread):
         self.answered = 0
         self._deciding = threading.Lock()
         self._dropped = False
+        self._ended = threading.Event()
 
     def make_room(self) -> bool:
         """End the connection if it waits for its client, from any thread. Returns whether it did."""
@@ -169,7 +172,12 @@ class _Connection(threading.Thread):
         with contextlib.suppress(OSError):
             self._peer.shutdown(socket.SHUT_RDWR)
 
+    def join(self, timeout: float) -> None:
+        """Wait until the connection has ended."""
+        self._ended.wait(timeout)
+
     def run(self) -> None:
+        """Serve the client until one of the two goes."""
         try:
             while self._serve_one():
                 self.answered += 1
@@ -182,6 +190,7 @@ class _Connection(threading.Thread):
             self.hang_up()
             self._peer.close()
             self._server.ended(self)
+            self._ended.set()
 
     def _serve_one(self) -> bool:
         """Answer one request. Returns whether the connection is kept."""
@@ -245,7 +254,7 @@ class _Connection(threading.Thread):
 
     def _send(self, head: Head, status: str, headers: list[tuple[str, str]], payload: bytes, keeps: bool) -> None:
         bare = status[:3] in {"204", "304"}
-        lines = [f"HTTP/1.1 {status}", f"Date: {formatdate(usegmt=True)}"]
+        lines = [f"HTTP/1.1 {status}", f"Date: {_date(int(time.time()))}"]
         for name, value in headers:
             lowered = name.lower()
             if lowered == "connection" or (bare and lowered == "content-length"):
@@ -278,6 +287,12 @@ class _Connection(threading.Thread):
             left = LARGEST_BODY
             while left > 0 and time.monotonic() < end and (data := self._peer.recv(262_144)):
                 left -= len(data)
+
+
+@functools.lru_cache(2)
+def _date(moment: int) -> str:
+    """Seconds since the epoch as HTTP writes them. Most answers are given in a second that had one already."""
+    return formatdate(moment, usegmt=True)
 
 
 def _one_line(text: str) -> str:
