@@ -8,6 +8,7 @@ recorded against AWS or quoted from its answers in public issues.
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -87,9 +88,9 @@ def lets_in(queue: Any, bucket_arn: str) -> bool:
 
 def lets_run(function: Any, bucket_arn: str) -> bool:
     """Whether a function's policy lets S3 invoke it for a bucket."""
-    policy = function.policy.wire_format()["Policy"] if getattr(function, "policy", None) else None
+    statements = function.policy.statements if function.policy is not None else []
     return allows_service(
-        policy,
+        json.dumps({"Statement": statements}),
         S3,
         "lambda:InvokeFunction",
         function.function_arn,
