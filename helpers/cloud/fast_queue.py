@@ -22,6 +22,7 @@ from .places import Place
 HANDLE_LENGTH = 185
 
 Check = Callable[[Message, float], bool]
+Count = Callable[[Queue, float], int]
 
 
 def receipt_handle() -> str:
@@ -36,16 +37,17 @@ class Messages:
     It stands for moto's list of visible messages, and for its counts: as text it is the number.
     """
 
-    def __init__(self, queue: Queue, check: Check) -> None:
+    def __init__(self, queue: Queue, check: Check, count: Count) -> None:
         self._queue = queue
         self._check = check
+        self._count = count
 
     def __iter__(self) -> Iterator[Message]:
         now = models.unix_time_millis()
         return (message for message in self._queue._messages if self._check(message, now))
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return self._count(self._queue, models.unix_time_millis())
 
     __index__ = __len__
 
@@ -70,6 +72,27 @@ def is_visible(message: Message, now: float) -> bool:
     return message.visible_at < now and message.delayed_until <= now
 
 
+def _is_delayed(message: Message, now: float) -> bool:
+    return now < message.delayed_until
+
+
+def _is_hidden(message: Message, now: float) -> bool:
+    return now <= message.visible_at
+
+
+def _count_delayed(queue: Queue, now: float) -> int:
+    return sum(1 for message in queue._messages if message.delayed_until > now)
+
+
+def _count_hidden(queue: Queue, now: float) -> int:
+    """Only what was received can be hidden: moto keeps that apart."""
+    return sum(1 for message in queue.pending_messages if now <= message.visible_at)
+
+
+def _count_visible(queue: Queue, now: float) -> int:
+    return len(queue._messages) - _count_hidden(queue, now) - _count_delayed(queue, now)
+
+
 def delete_message(queue: Queue, handle: str) -> None:
     """What moto's `Queue.delete_message` does, up to the message that is meant."""
     if handle in queue.deleted_messages:
@@ -83,17 +106,17 @@ def delete_message(queue: Queue, handle: str) -> None:
     raise ReceiptHandleIsInvalid
 
 
-def _selected(check: Check) -> property:
-    return property(lambda queue: Messages(queue, check))
+def _selected(check: Check, count: Count) -> property:
+    return property(lambda queue: Messages(queue, check, count))
 
 
 REPLACED: tuple[tuple[Any, str, Any], ...] = (
     (models, "generate_receipt_handle", receipt_handle),
     (Queue, "delete_message", delete_message),
-    (Queue, "messages", _selected(is_visible)),
-    (Queue, "approximate_number_of_messages", _selected(is_visible)),
-    (Queue, "approximate_number_of_messages_delayed", _selected(lambda message, now: now < message.delayed_until)),
-    (Queue, "approximate_number_of_messages_not_visible", _selected(lambda message, now: now <= message.visible_at)),
+    (Queue, "messages", _selected(is_visible, _count_visible)),
+    (Queue, "approximate_number_of_messages", _selected(is_visible, _count_visible)),
+    (Queue, "approximate_number_of_messages_delayed", _selected(_is_delayed, _count_delayed)),
+    (Queue, "approximate_number_of_messages_not_visible", _selected(_is_hidden, _count_hidden)),
 )
 """What is replaced: where, under which name, by what."""
 
