@@ -7,12 +7,11 @@ Each returns a notice that says in the reader's language what will happen. The f
 from __future__ import annotations
 
 import json
-import threading
-import time
+from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from helpers.cloud.journal import FaultFired
+from helpers.cloud.fault_targets import ANY
 from helpers.lab.errors import NothingSent
 from helpers.lab.evidence import HIGHEST_QUANTITY, Job, first_details
 from helpers.lab.idempotent_consumer import (
@@ -25,18 +24,22 @@ from helpers.lab.idempotent_consumer import (
 )
 from helpers.lab.language import _, ngettext
 from helpers.lab.parameters import whole
+from helpers.lab.slow_worker import SlowWorker
 
 if TYPE_CHECKING:
     from helpers.cloud import Cloud
+    from helpers.cloud.faults import Fault
 
 MOST_COPIES = 50
+MOST_REFUSALS = 8
+"""Calls. boto3 tries a call to DynamoDB ten times, and its pauses double: nine refusals last longer than the worker
+may run."""
 
 _WRITES = ("PutItem", "UpdateItem", "TransactWriteItems")
 """The actions with which the role lets the worker write: a guard may stand in any of them."""
 
-_GRACE = 1.0
-"""Seconds of real time that a held run waits for `settle` to move the clock, before the fault does it
-itself."""
+_KEPT = 200
+"""How many faults are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,12 @@ class FaultNotice:
 
 @dataclass(frozen=True, slots=True)
 class ArmedFault:
-    """A fault that waits for its moment. `remaining`: how often it can still fire."""
+    """A fault that was armed. `remaining`: how often it can still fire; `fired`: how often it did."""
 
     fault: str
     description: str
     remaining: int
+    fired: int = 0
 
 
 class LabFaults:
@@ -65,10 +69,10 @@ class LabFaults:
     def __init__(self, cloud: Cloud, lesson: IdempotentConsumer) -> None:
         self._cloud = cloud
         self._lesson = lesson
-        self._armed: list[tuple[str, Any]] = []
+        self._mine: deque[tuple[str, Fault]] = deque(maxlen=_KEPT)
         self._slow: SlowWorker | None = None
 
-    # --- what the producer does -----------------------------------------------------------------------
+    # --- in the queue ---------------------------------------------------------------------------------
 
     def send_again(self, n: int = 1) -> FaultNotice:
         """Send the last job `n` more times (1 to 50): each copy is a new message with a new message id.
@@ -89,8 +93,12 @@ class LabFaults:
         )
 
     def deliver_again(self) -> FaultNotice:
-        """Lose the next acknowledgement: the queue hands the same message out again, under the same message id."""
-        self._armed.append(("deliver-again", self._cloud.faults.lose_acknowledgement(QUEUE)))
+        """Lose the next acknowledgement: the queue hands the same message out again, under the same message id.
+
+        Raises NothingSent when there is no queue.
+        """
+        self._queue_url()
+        self._mine.append(("deliver-again", self._cloud.faults.lose_acknowledgement(QUEUE)))
         return FaultNotice(
             "deliver-again",
             _("The next acknowledgement will be lost, although the job was done.")
@@ -108,34 +116,38 @@ class LabFaults:
             raise _nothing_sent()
         quantity = first.quantity % HIGHEST_QUANTITY + 1
         self._lesson.services.send(QUEUE, json.dumps({"id": first.order, "quantity": quantity}))
-        attributes = self._lesson.services.queue_attributes(QUEUE) or {}
         text = _(
             "A job for `{order}` with the quantity {quantity} was sent. The stored order has another quantity."
         ).format(order=first.order, quantity=quantity)
-        if "RedrivePolicy" not in attributes:
-            text += " " + _(
-                "`{queue}` has no dead-letter queue, so a job that fails comes back again and again."
-            ).format(queue=QUEUE)
-        return FaultNotice("other-details", text)
+        return FaultNotice("other-details", text + self._where_it_ends())
 
-    # --- what happens to the worker -------------------------------------------------------------------
+    def poison_message(self) -> FaultNotice:
+        """Send a message that is not JSON, so that no worker can read it. Raises NothingSent when there is no queue."""
+        self._queue_url()
+        self._cloud.faults.send_poison(QUEUE)
+        text = _("A message that is not JSON was sent. Each run that gets it fails.")
+        return FaultNotice("poison-message", text + self._where_it_ends())
 
-    def crash_after_write(self) -> FaultNotice:
-        """Kill the worker's process right after its next write, before the message is acknowledged."""
-        self._armed.append(("crash-after-write", self._cloud.faults.crash(FUNCTION, action=_WRITES, accepted=True)))
+    # --- before the write -----------------------------------------------------------------------------
+
+    def crash_before_write(self) -> FaultNotice:
+        """Kill the worker's process right before its next write: nothing is stored."""
+        self._worker()
+        self._mine.append(("crash-before-write", self._cloud.faults.crash(FUNCTION, action=_WRITES, when="before")))
         return FaultNotice(
-            "crash-after-write",
-            _("The process of `{function}` will be killed right after its next write.").format(function=FUNCTION)
+            "crash-before-write",
+            _("The process of `{function}` will be killed right before its next write.").format(function=FUNCTION)
             + " "
             + _("Its message comes back when the visibility timeout ends."),
         )
 
     def slow_worker(self) -> FaultNotice:
         """Hold the worker's next write while the visibility timeout ends: the message is handled twice at once."""
+        self._worker()
         if self._slow:
             self._slow.stop()
-        self._slow = SlowWorker(self._cloud, self._lesson)
-        self._armed.append(("slow-worker", self._slow.fault))
+        self._slow = SlowWorker(self._cloud, self._lesson, _WRITES)
+        self._mine.append(("slow-worker", self._slow.fault))
         return FaultNotice(
             "slow-worker",
             _("The next write of `{function}` will be held while the visibility timeout ends.").format(
@@ -145,13 +157,71 @@ class LabFaults:
             + _("So the same message is handled twice at once."),
         )
 
+    # --- on the way -----------------------------------------------------------------------------------
+
+    def throttle(self, n: int = 3) -> FaultNotice:
+        """Let DynamoDB refuse the next `n` (1 to 8) calls of the worker: too many requests. Raises BadParameter."""
+        calls = whole("n", n, 1, MOST_REFUSALS)
+        self._worker()
+        self._mine.append(("throttle", self._cloud.faults.throttle("dynamodb", ANY, times=calls, function=FUNCTION)))
+        return FaultNotice(
+            "throttle",
+            ngettext(
+                "DynamoDB will refuse the next {count} call of `{function}`: too many requests.",
+                "DynamoDB will refuse the next {count} calls of `{function}`: too many requests.",
+                calls,
+            ).format(count=calls, function=FUNCTION)
+            + " "
+            + _("The SDK waits and tries again by itself."),
+        )
+
+    def server_error(self) -> FaultNotice:
+        """Let the worker's next write fail inside DynamoDB (HTTP status 500): nothing is stored."""
+        self._worker()
+        self._mine.append(("server-error", self._cloud.faults.server_error("dynamodb", _WRITES, function=FUNCTION)))
+        return FaultNotice(
+            "server-error",
+            _("The next write of `{function}` will fail inside DynamoDB, and nothing will be stored.").format(
+                function=FUNCTION
+            )
+            + " "
+            + _("The SDK waits and tries again by itself."),
+        )
+
+    def lose_answer(self) -> FaultNotice:
+        """Do the worker's next write, and lose its answer: the SDK sends the write again."""
+        self._worker()
+        self._mine.append(("lose-answer", self._cloud.faults.lose_answer("dynamodb", _WRITES, function=FUNCTION)))
+        return FaultNotice(
+            "lose-answer",
+            _("The next write of `{function}` will be done, and its answer will be lost.").format(function=FUNCTION)
+            + " "
+            + _("The SDK sends the same write again by itself."),
+        )
+
+    # --- after the write ------------------------------------------------------------------------------
+
+    def crash_after_write(self) -> FaultNotice:
+        """Kill the worker's process right after its next write, before the message is acknowledged."""
+        self._worker()
+        self._mine.append(("crash-after-write", self._cloud.faults.crash(FUNCTION, action=_WRITES, accepted=True)))
+        return FaultNotice(
+            "crash-after-write",
+            _("The process of `{function}` will be killed right after its next write.").format(function=FUNCTION)
+            + " "
+            + _("Its message comes back when the visibility timeout ends."),
+        )
+
     # --- what is armed --------------------------------------------------------------------------------
 
     def armed(self) -> list[ArmedFault]:
         """The faults that can still fire."""
         live = self._cloud.faults.armed()
-        self._armed = [(name, fault) for name, fault in self._armed if any(fault is other for other in live)]
-        return [ArmedFault(name, describe(name), fault.remaining) for name, fault in self._armed]
+        return [_as_armed(name, fault) for name, fault in list(self._mine) if fault in live]
+
+    def history(self) -> list[ArmedFault]:
+        """All faults that were armed in this account, oldest first, with how often each fired."""
+        return [_as_armed(name, fault) for name, fault in list(self._mine)]
 
     def clear(self) -> FaultNotice:
         """Disarm all faults. A call that is held goes on."""
@@ -159,7 +229,6 @@ class LabFaults:
         if self._slow:
             self._slow.stop()
             self._slow = None
-        self._armed.clear()
         self._cloud.faults.clear()
         if not count:
             return FaultNotice("none", _("No fault was armed."))
@@ -193,18 +262,38 @@ class LabFaults:
 
     def _jobs(self) -> list[Job]:
         jobs = self._lesson.evidence().jobs(QUEUE)
-        if self._lesson.services.queue_url(QUEUE) is None:
-            raise _no_queue()
+        self._queue_url()
         if not jobs:
             raise _nothing_sent()
         return jobs
 
+    def _queue_url(self) -> str:
+        url = self._lesson.services.queue_url(QUEUE)
+        if url is None:
+            raise _no_queue()
+        return url
+
+    def _worker(self) -> None:
+        if self._lesson.services.function(FUNCTION) is None:
+            raise NothingSent(
+                _("There is no function `{function}`.").format(function=FUNCTION),
+                _("This fault works on the worker of the lesson. It was deleted."),
+                _("Run `lab.reset()`. Then run the cells of step 2 and step 3 again."),
+            )
+
+    def _where_it_ends(self) -> str:
+        """What becomes of a job that fails each time, as a further sentence, if there is something to say."""
+        attributes = self._lesson.services.queue_attributes(QUEUE) or {}
+        if "RedrivePolicy" in attributes:
+            return ""
+        return " " + _("`{queue}` has no dead-letter queue, so a job that fails comes back again and again.").format(
+            queue=QUEUE
+        )
+
     def _connect_dead_letter_queue(self) -> None:
         """The same dead-letter queue and policy that the learner makes later in the lesson."""
         services = self._lesson.services
-        url = services.queue_url(QUEUE)
-        if url is None:
-            raise _no_queue()
+        url = self._queue_url()
         services.make_queue(DEAD_LETTER_QUEUE, {})
         policy = {
             "deadLetterTargetArn": services.arn("sqs", DEAD_LETTER_QUEUE),
@@ -217,9 +306,17 @@ def describe(fault: str) -> str:
     """An armed fault in a few words."""
     return {
         "deliver-again": _("The next acknowledgement is lost"),
+        "crash-before-write": _("The process is killed before its next write"),
         "crash-after-write": _("The process is killed after its next write"),
+        "throttle": _("DynamoDB refuses the next calls: too many requests"),
+        "server-error": _("The next write fails inside DynamoDB"),
+        "lose-answer": _("The answer of the next write is lost"),
         "slow-worker": _("The next write is held while the visibility timeout ends"),
     }[fault]
+
+
+def _as_armed(name: str, fault: Fault) -> ArmedFault:
+    return ArmedFault(name, describe(name), fault.remaining or 0, fault.fired)
 
 
 def _no_queue() -> NothingSent:
@@ -236,73 +333,3 @@ def _nothing_sent() -> NothingSent:
         _("This fault sends a job again, so it needs a job that was sent before."),
         _("Run the cells of step 3 first. Then try again."),
     )
-
-
-class SlowWorker:
-    """One held write: when nothing else moves, the clock passes the visibility timeout; when the second
-    run of the message has ended, the held write goes on.
-
-    So the outcome is the same each time: the second run writes first. `Lab.settle` calls `advance`;
-    without it, a thread of its own does after a short time.
-    """
-
-    def __init__(self, cloud: Cloud, lesson: IdempotentConsumer) -> None:
-        self._cloud = cloud
-        self._lesson = lesson
-        self._since = cloud.journal.last
-        self.fault = cloud.faults.hold("dynamodb", _WRITES, function=FUNCTION)
-        self._skipped = False
-        self._over = threading.Event()
-        self._lock = threading.Lock()
-        threading.Thread(target=self._watch, name="slow-worker", daemon=True).start()
-
-    def stop(self) -> None:
-        """Disarm it; a held write goes on."""
-        self._over.set()
-        self._cloud.faults.cancel(self.fault)
-
-    def advance(self) -> None:
-        """Do the next thing if its time has come."""
-        with self._lock:
-            held = self._held_run()
-            if held is None or self._over.is_set():
-                return
-            runs = self._lesson.evidence().runs(FUNCTION)
-            first = next((run for run in runs if run.request_id == held), None)
-            if first is None:
-                return
-            if first.ended:
-                self.stop()
-            elif not self._skipped:
-                if self._only_held_is_busy():
-                    self._skipped = True
-                    self._cloud.skip(self._visibility_timeout())
-            elif any(run.number > first.number and run.ended and run.message_ids & first.message_ids for run in runs):
-                self.stop()
-
-    def _held_run(self) -> str | None:
-        """The request id of the run whose write is held."""
-        for event in self._cloud.journal.events(FaultFired, since=self._since):
-            if event.fault == self.fault.description and event.caller.name == FUNCTION:
-                return event.caller.request_id
-        return None
-
-    def _only_held_is_busy(self) -> bool:
-        busy = self._cloud.busy()
-        runs = sum(one.count for one in busy if one.kind == "run")
-        return runs <= 1 and any(one.kind == "held" for one in busy) and not any(one.kind == "queue" for one in busy)
-
-    def _visibility_timeout(self) -> int:
-        attributes = self._lesson.services.queue_attributes(QUEUE) or {}
-        return int(attributes.get("VisibilityTimeout", 0)) + 1
-
-    def _watch(self) -> None:
-        held_since: float | None = None
-        changed = self._cloud.boundary.changed
-        while not self._over.is_set():
-            seen = changed.count
-            if held_since is None and self.fault.fired:
-                held_since = time.monotonic()
-            if held_since is not None and time.monotonic() - held_since >= _GRACE:
-                self.advance()
-            changed.wait(seen, 0.25 if held_since is not None else 1.0)

@@ -6,61 +6,114 @@ armed, also when one has just fired, and the error when a call fails.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets
 
-from helpers.lab.faults import MOST_COPIES, ArmedFault, LabFaults
+from helpers.lab.faults import MOST_COPIES, MOST_REFUSALS, ArmedFault, LabFaults
 from helpers.lab.language import _
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import beside_cells, root, row
+from helpers.show.live import beside_cells, root, row, words
 from helpers.show.markup import Table, box, code, heading, page, paragraph, plain, prose, sign
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One button: its label, the sentence beside it, the call it makes (as a learner would type it)."""
+    """One button: where its fault acts, its label, the sentence beside it, the call it makes (as a learner would
+    type it). `number` is the first value and the largest of the call's argument, if it has one."""
 
     method: str
+    where: str
     label: str
     sentence: str
     call: str
-    takes_number: bool = False
+    number: tuple[int, int] | None = None
 
 
 def controls() -> list[Control]:
     """The controls of the lesson in the reader's language."""
+    in_queue, before = _("In the queue"), _("Before the write")
+    on_the_way, after = _("On the way to the table"), _("After the write")
     return [
         Control(
             "send_again",
+            in_queue,
             _("Send again"),
             _("A producer got no answer in time, so it sends the same job again. Each copy is a new message."),
             "lab.faults.send_again(n)",
-            takes_number=True,
+            (1, MOST_COPIES),
         ),
         Control(
             "other_details",
+            in_queue,
             _("Send other details"),
             _("Two programs use the same order id for different orders. The second job asks for another quantity."),
             "lab.faults.other_details()",
         ),
         Control(
-            "crash_after_write",
-            _("Crash after the write"),
-            _("The machine of the worker dies between the write and the acknowledgement."),
-            "lab.faults.crash_after_write()",
+            "deliver_again",
+            in_queue,
+            _("Deliver again"),
+            _("The queue loses an acknowledgement, so it hands out the same message again under the same message id."),
+            "lab.faults.deliver_again()",
+        ),
+        Control(
+            "poison_message",
+            in_queue,
+            _("Send a poison message"),
+            _("A program with an error sends a message that no worker can read."),
+            "lab.faults.poison_message()",
+        ),
+        Control(
+            "crash_before_write",
+            before,
+            _("Crash before the write"),
+            _("The machine of the worker dies before it has stored anything."),
+            "lab.faults.crash_before_write()",
         ),
         Control(
             "slow_worker",
+            before,
             _("Slow down the worker"),
             _("A worker needs longer than the visibility timeout, so the queue hands the same message out again."),
             "lab.faults.slow_worker()",
         ),
         Control(
+            "throttle",
+            on_the_way,
+            _("Throttle the table"),
+            _("More calls arrive than the table can take, so it refuses some of them."),
+            "lab.faults.throttle(n)",
+            (3, MOST_REFUSALS),
+        ),
+        Control(
+            "server_error",
+            on_the_way,
+            _("Fail inside the service"),
+            _("A machine of the database service fails, and the service answers with an internal error."),
+            "lab.faults.server_error()",
+        ),
+        Control(
+            "lose_answer",
+            on_the_way,
+            _("Lose the answer"),
+            _("The network breaks after the write was done, so the worker cannot know if it was done."),
+            "lab.faults.lose_answer()",
+        ),
+        Control(
+            "crash_after_write",
+            after,
+            _("Crash after the write"),
+            _("The machine of the worker dies between the write and the acknowledgement."),
+            "lab.faults.crash_after_write()",
+        ),
+        Control(
             "clear",
+            _("Everywhere"),
             _("Clear the faults"),
             _("The faults that have not fired yet are taken away. What has happened stays."),
             "lab.faults.clear()",
@@ -105,8 +158,9 @@ class FaultPanel:
 
     @staticmethod
     def _table() -> Table:
-        rows = [(plain(item.label), prose(item.sentence), code(item.call)) for item in controls()]
-        return Table(_("Fault controls"), [_("Fault"), _("What happens in the real world"), _("Call")], rows)
+        rows = [(plain(item.where), plain(item.label), prose(item.sentence), code(item.call)) for item in controls()]
+        heads = [_("Where it acts"), _("Fault"), _("What happens in the real world"), _("Call")]
+        return Table(_("Fault controls"), heads, rows)
 
 
 class _LivePanel:
@@ -117,18 +171,13 @@ class _LivePanel:
         self._armed = ipywidgets.HTML()
         self._done = ipywidgets.HTML()
         self.buttons: dict[str, ipywidgets.Button] = {}
-        self.copies = ipywidgets.BoundedIntText(
-            value=1,
-            min=1,
-            max=MOST_COPIES,
-            description=_("How many times"),
-            style={"description_width": "initial"},
-            layout=ipywidgets.Layout(width="auto", max_width="16em", margin="0"),
-        )
-        rows = [self._row(control) for control in controls()]
+        self.numbers: dict[str, ipywidgets.BoundedIntText] = {}
+        rows: list[ipywidgets.Widget] = []
+        for where, together in itertools.groupby(controls(), key=lambda control: control.where):
+            rows += [words(heading(where)), *(self._row(control) for control in together)]
         self.root = root(heading(_("Fault controls")), [*rows, self._armed, self._done])
         # "Clear the faults" lets a held call go on, so it must work while a cell waits in `lab.settle()`.
-        beside_cells(self.copies, *self.buttons.values())
+        beside_cells(*self.numbers.values(), *self.buttons.values())
         self.show_armed()
 
     def show_armed(self) -> None:
@@ -154,8 +203,17 @@ class _LivePanel:
         button.on_click(shown_errors(self._show_error)(self._press(control)))
         self.buttons[control.method] = button
         action: ipywidgets.Widget = button
-        if control.takes_number:
-            action = ipywidgets.VBox([button, self.copies])
+        if control.number:
+            first, most = control.number
+            self.numbers[control.method] = ipywidgets.BoundedIntText(
+                value=first,
+                min=1,
+                max=most,
+                description=_("How many times"),
+                style={"description_width": "initial"},
+                layout=ipywidgets.Layout(width="auto", max_width="16em", margin="0"),
+            )
+            action = ipywidgets.VBox([button, self.numbers[control.method]])
         sentence = f"{prose(control.sentence).html} {code(control.call).html}"
         return row([action, sentence], ["1 1 11em", "4 1 18em"])
 
@@ -163,7 +221,7 @@ class _LivePanel:
         def press(_button: Any) -> None:
             self._done.value = ""
             method = getattr(self._faults(), control.method)
-            result = method(self.copies.value) if control.takes_number else method()
+            result = method(self.numbers[control.method].value) if control.number else method()
             said_by = prose(str(result))
             title = plain(_("Done: {control}").format(control=control.label))
             said = f"{sign('✓')}<strong>{title.html}</strong>"
@@ -177,4 +235,5 @@ class _LivePanel:
 
 
 def _armed_in_words(fault: ArmedFault) -> str:
-    return f"{fault.description} ({_('still to come: {n}').format(n=fault.remaining)})"
+    left = _("still to come: {n}").format(n=fault.remaining)
+    return f"{fault.description} ({left}; {_('fired so far: {n}').format(n=fault.fired)})"

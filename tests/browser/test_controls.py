@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Playwright, expect
 
+from helpers.show.fault_panel import controls
 from tests.browser.jupyterlab import Notebook, Seen, Server, page, server, write_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.serial]
@@ -124,13 +125,14 @@ def test_a_fault_button_changes_the_panel_and_an_error_is_shown_there(lesson: tu
     buttons = notebook.page.locator(".once-live button")
     armed, done = (notebook.page.locator(".once-live .widget-html").nth(n) for n in (-2, -1))
     before = armed.inner_text()
-    buttons.nth(2).focus()
+    methods = [control.method for control in controls()]
+    buttons.nth(methods.index("crash_after_write")).focus()
     notebook.page.keyboard.press("Space")
     expect(armed).to_contain_text("●")
     expect(done).to_contain_text("✓")
-    buttons.nth(4).click()
+    buttons.nth(methods.index("clear")).click()
     expect(armed).to_have_text(before, use_inner_text=True)
-    buttons.nth(0).click()  # no job was sent: the callback raises
+    buttons.nth(methods.index("send_again")).click()  # no job was sent: the callback raises
     expect(done).to_contain_text("✗")
     expect(done.locator("p")).to_have_count(2)
     expect(done).to_contain_text("q05-jobs")

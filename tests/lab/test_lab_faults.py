@@ -75,6 +75,70 @@ def test_armed_faults_are_listed_and_cleared(learner):
     assert learner.lab.faults.clear().text == "No fault was armed."
 
 
+# fault: runs, failed runs, accepted and refused writes of one more order, and whether each run reports a duplicate
+ONE_MORE = {
+    "crash_before_write": (2, 1, 1, 0, [None, False]),
+    "crash_after_write": (2, 1, 1, 1, [None, True]),
+    "slow_worker": (2, 0, 1, 1, [True, False]),
+    "throttle": (1, 0, 1, 0, [False]),
+    "server_error": (1, 0, 1, 0, [False]),
+    "lose_answer": (1, 0, 1, 1, [True]),
+    "deliver_again": (2, 0, 1, 1, [False, True]),
+}
+
+
+@pytest.mark.parametrize("fault", ONE_MORE)
+def test_each_fault_does_what_it_says_to_one_order_and_is_counted(learner, fault):
+    learner.first_job()
+    before = learner.lab.outcome()
+    notice = getattr(learner.lab.faults, fault)()
+    assert notice.fault == fault.replace("_", "-")
+    assert notice.text
+    (armed,) = learner.lab.faults.armed()
+    assert (armed.fault, armed.fired) == (notice.fault, 0)
+    learner.send("one-more", 2)
+    learner.lab.settle(skip_waits=True)
+    after = learner.lab.outcome()
+    runs, failed, accepted, refused, duplicates = ONE_MORE[fault]
+    counts = {name: after[name] - before[name] for name in ("runs", "failed_runs", "accepted", "refused")}
+    assert counts == {"runs": runs, "failed_runs": failed, "accepted": accepted, "refused": refused}
+    assert after["acknowledged"] == before["acknowledged"] + 1
+    assert [one["id"] for one in after["orders"]] == ["dedup-order", "one-more"]
+    results = [run.result for run in learner.lab.view().runs[-runs:]]
+    assert [result and result["duplicate"] for result in results] == duplicates
+    assert learner.lab.faults.armed() == []
+    (spent,) = learner.lab.faults.history()[-1:]
+    assert (spent.fault, spent.remaining) == (notice.fault, 0)
+    assert spent.fired == (3 if fault == "throttle" else 1)
+
+
+def test_a_poison_message_fails_until_it_is_in_the_dead_letter_queue(learner):
+    learner.first_job()
+    assert "comes back again and again" in learner.lab.faults.poison_message().text
+    learner.redrive(2)
+    learner.lab.settle(skip_waits=True)
+    outcome = learner.lab.outcome()
+    assert (outcome["failed_runs"], outcome["dead_lettered"]) == (2, 1)
+    assert "again and again" not in learner.lab.faults.poison_message().text
+
+
+@pytest.mark.parametrize("n", [0, 9, True, "3"])
+def test_throttle_takes_a_whole_number_that_the_worker_survives(learner, n):
+    with pytest.raises(BadParameter):
+        learner.lab.faults.throttle(n)
+
+
+def test_faults_of_the_queue_and_of_the_worker_need_them(learner):
+    for fault in (learner.lab.faults.deliver_again, learner.lab.faults.poison_message):
+        with pytest.raises(NothingSent, match="There is no queue `q05-jobs`"):
+            fault()
+    learner.client("lambda").delete_function(FunctionName="q05-worker")
+    for fault in ("crash_before_write", "crash_after_write", "slow_worker", "throttle", "server_error", "lose_answer"):
+        with pytest.raises(NothingSent, match="There is no function `q05-worker`"):
+            getattr(learner.lab.faults, fault)()
+    assert learner.lab.faults.armed() == []
+
+
 def test_a_slow_worker_goes_on_without_settle(learner):
     learner.first_job()
     learner.lab.faults.slow_worker()

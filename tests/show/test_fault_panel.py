@@ -46,14 +46,15 @@ def shown(panel: FaultPanel) -> str:
 def test_the_controls_are_methods_of_the_lab() -> None:
     for control in controls():
         method = getattr(LabFaults, control.method)
-        assert ("n" in inspect.signature(method).parameters) == control.takes_number
+        assert ("n" in inspect.signature(method).parameters) == (control.number is not None)
         assert control.call.startswith(f"lab.faults.{control.method}(")
 
 
 def test_each_button_calls_its_method_and_says_what_it_did() -> None:
     faults = Pressed()
     panel = FaultPanel(lambda: faults)  # type: ignore[arg-type,return-value]
-    inside(panel.widget, ipywidgets.BoundedIntText)[0].value = 3
+    copies, refusals = inside(panel.widget, ipywidgets.BoundedIntText)
+    copies.value, refusals.value = 3, 5
     for control in controls():
         panel.press(control.method)
         assert "&lt;b&gt;" in shown(panel)
@@ -61,19 +62,42 @@ def test_each_button_calls_its_method_and_says_what_it_did() -> None:
     assert faults.calls == [
         ("send_again", 3),
         ("other_details",),
-        ("crash_after_write",),
+        ("deliver_again",),
+        ("poison_message",),
+        ("crash_before_write",),
         ("slow_worker",),
+        ("throttle", 5),
+        ("server_error",),
+        ("lose_answer",),
+        ("crash_after_write",),
         ("clear",),
     ]
+
+
+def test_the_controls_stand_together_by_where_they_act_and_have_one_sentence_each() -> None:
+    places = [control.where for control in controls()]
+    assert places == sorted(places, key=places.index), "a place comes twice"
+    assert list(dict.fromkeys(places)) == [
+        "In the queue",
+        "Before the write",
+        "On the way to the table",
+        "After the write",
+        "Everywhere",
+    ]
+    panel = FaultPanel(lambda: Pressed())  # type: ignore[arg-type,return-value]
+    for control in controls():
+        assert control.sentence.endswith(".")
+        assert f">{control.where}</p>" in shown(panel)
+        assert control.where in panel.text()
 
 
 def test_armed_faults_are_listed_and_followed() -> None:
     faults = Pressed()
     panel = FaultPanel(lambda: faults)  # type: ignore[arg-type,return-value]
     assert "No fault is armed." in shown(panel)
-    faults.waiting.append(ArmedFault("crash-after-write", "The process is <killed>", 1))
+    faults.waiting.append(ArmedFault("throttle", "The table is <tired>", 2, 1))
     panel.show_armed()
-    assert "The process is &lt;killed&gt;" in shown(panel)
+    assert "The table is &lt;tired&gt; (still to come: 2; fired so far: 1)" in shown(panel)
     faults.waiting.clear()
     panel.show_armed()
     assert "No fault is armed." in shown(panel)
