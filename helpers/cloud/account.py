@@ -25,6 +25,7 @@ from .faults import Faults
 from .functions import Functions
 from .journal import Journal
 from .lambda_runtime import Runtime
+from .log_groups import LogGroups
 from .messages import Messages
 from .queues import Queues
 from .s3_notifications import Notifications
@@ -100,6 +101,7 @@ class Cloud:
         Messages(self.boundary, self.journal)
         self.queues = Queues(self.boundary, self.clock, self.journal)
         self._closing.callback(self.queues.close)
+        LogGroups(self.boundary, self.clock)
         self.functions = Functions(self)
         self.event_sources = EventSources(self)
         self._closing.callback(self.event_sources.close)

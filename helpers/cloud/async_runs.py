@@ -1,8 +1,9 @@
 """Asynchronous invocation: the caller has its 202, the function runs later, and again when it fails.
 
-Source: AWS Lambda Developer Guide, "Asynchronous invocation": on a function error two more attempts, after one
-and after two further minutes (of the account's clock, so that `skip` brings them forward); then the event goes to
-the destination for failures or the function's dead-letter queue, if there is one.
+Source: AWS Lambda Developer Guide, "Asynchronous invocation" and "How Lambda handles errors and retries with
+asynchronous invocation": on a function error two more attempts, after one and after two further minutes (of the
+account's clock, so that `skip` brings them forward); while the function is throttled, attempts after waits that double
+from one second to five minutes. An event that has become too old is not tried again.
 """
 
 from __future__ import annotations
@@ -11,45 +12,60 @@ import heapq
 import itertools
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from .clock import Clock
 from .lambda_runtime import Closed, FunctionMissing, RunResult, Throttled, UnsupportedRuntime
 from .work import Busy
 
+Condition = Literal["Success", "RetriesExhausted", "EventAgeExceeded"]
+
 PAUSES = (60.0, 120.0)
 """Seconds before the second and the third attempt."""
 
+LARGEST_AGE = 21_600.0
+"""Seconds for which an event is kept when the function's settings say nothing else (MaximumEventAgeInSeconds)."""
+
+_LONGEST_THROTTLE = 300.0
 _THREADS = 8
 
 
 @dataclass(frozen=True)
 class AsyncEvent:
-    """One event that waits for its run. `attempt` counts from 0."""
+    """One event that waits for its run.
+
+    `since` is when it was accepted and `age` how long it is kept, in seconds; `attempt` counts the runs that it has
+    had, `throttled` the attempts since the last of them that found no room, and `last` is that run's result.
+    """
 
     function: str
     payload: bytes
     request_id: str
+    since: float
     retries: int = len(PAUSES)
+    age: float = LARGEST_AGE
     attempt: int = 0
+    throttled: int = 0
+    last: RunResult | None = None
     client_context: str = ""
 
 
 class AsyncRuns:
     """Events that wait for their run, and the threads that run them (started when first needed).
 
-    `run` runs one event; `failed` gets an event and its last result after all attempts failed, `done` after success.
+    `run` runs one event; `over` gets an event after its last attempt and how it ended: Success, RetriesExhausted or
+    EventAgeExceeded.
     """
 
     def __init__(
         self,
         clock: Clock,
         run: Callable[[AsyncEvent], RunResult],
-        done: Callable[[AsyncEvent, RunResult], None],
-        failed: Callable[[AsyncEvent, RunResult], None],
+        over: Callable[[AsyncEvent, Condition], None],
         notify: Callable[[], None],
     ) -> None:
-        self._clock, self._run, self._done, self._failed, self._notify = clock, run, done, failed, notify
+        self._clock, self._run, self._over, self._notify = clock, run, over, notify
         self._changed = threading.Condition()
         self._order = itertools.count()
         self._waiting: list[tuple[float, int, AsyncEvent]] = []
@@ -123,24 +139,21 @@ class AsyncRuns:
             self._idle -= 1
 
     def _handle(self, event: AsyncEvent) -> None:
+        if self._clock.now() - event.since > event.age:
+            self._over(event, "EventAgeExceeded")
+            return
         try:
             result = self._run(event)
         except Throttled:
-            self.add(event, 1.0)
+            wait = min(2.0**event.throttled, _LONGEST_THROTTLE)
+            self.add(replace(event, throttled=event.throttled + 1), wait)
             return
         except (FunctionMissing, UnsupportedRuntime):
             return  # deleted meanwhile: nobody is left to tell
+        event = replace(event, attempt=event.attempt + 1, throttled=0, last=result)
         if result.function_error is None:
-            self._done(event, result)
-        elif event.attempt < event.retries:
-            again = AsyncEvent(
-                event.function,
-                event.payload,
-                event.request_id,
-                event.retries,
-                event.attempt + 1,
-                event.client_context,
-            )
-            self.add(again, PAUSES[min(event.attempt, len(PAUSES) - 1)])
+            self._over(event, "Success")
+        elif event.attempt <= event.retries:
+            self.add(event, PAUSES[min(event.attempt, len(PAUSES)) - 1])
         else:
-            self._failed(event, result)
+            self._over(event, "RetriesExhausted")

@@ -10,4 +10,6 @@ def split_name(function_name: str) -> tuple[str, str]:
         parts = parts[6:]
     elif len(parts) >= 3 and parts[1] == "function":
         parts = parts[2:]
+    elif len(parts) >= 2 and parts[0] == "function":
+        parts = parts[1:]
     return parts[0], parts[1] if len(parts) > 1 else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 import threading
 import time
 import uuid
@@ -17,13 +18,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from . import function_checks
+from . import async_destinations, function_checks
 from .deployment import NOT_A_ZIP, ZIP_TOO_LARGE, ZIPPED_LIMIT, BadArchive, FunctionSpec, check_archive
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
 from .function_names import split_name
 from .invocations import Invocations
 from .journal import Deployed
+from .lambda_calls import LambdaCalls
 from .lambda_runtime import FunctionMissing
 from .logs import runtime_arn
 from .responses import Response, error
@@ -48,6 +50,7 @@ class _State:
     active: bool = False
     updating: bool = False
     log_group: str = ""
+    dead_letter: str = ""
 
     @property
     def changing(self) -> bool:
@@ -72,6 +75,7 @@ class Functions:
         self._runtime.reserved = self._reserved.get
         self._runtime.on_close(self.close)
         self.invocations = Invocations(account, self)
+        LambdaCalls(account, self)
         self._register()
 
     def _register(self) -> None:
@@ -120,9 +124,7 @@ class Functions:
     def wait_until_ready(self, name: str, timeout: float = 30.0) -> None:
         """Wait until a function is neither being created nor updated. A function that nobody knows is."""
         with self._changed:
-            self._changed.wait_for(
-                lambda: not (name in self._states and self._states[name].changing), timeout
-            )
+            self._changed.wait_for(lambda: not (name in self._states and self._states[name].changing), timeout)
 
     def busy(self) -> list[Busy]:
         """The functions that are being created or updated, and the asynchronous events that can run now."""
@@ -157,8 +159,7 @@ class Functions:
             code = self._unpack(function.code_bytes)
             backend = lambda_backends[ACCOUNT_ID][REGION]
             layers = [
-                self._unpack(backend.layers_versions_by_arn(layer["Arn"]).code_bytes)
-                for layer in function.layers
+                self._unpack(backend.layers_versions_by_arn(layer["Arn"]).code_bytes) for layer in function.layers
             ]
         state = self._states.get(function.function_name)
         spec = FunctionSpec(
@@ -196,11 +197,13 @@ class Functions:
             except BadArchive as problem:
                 return error(exchange, "InvalidParameterValueException", str(problem))
             with self._boundary.lock:
-                answer = self._boundary.ask_moto(exchange)
+                answer = self._role_refusal(exchange) or self._boundary.ask_moto(exchange)
                 if answer.status >= 400:
                     return answer
                 name, _ = split_name(str(parameters.get("FunctionName", "")))
-                state = _State(str(uuid.uuid4()), log_group=_log_group(parameters))
+                state = _State(
+                    str(uuid.uuid4()), log_group=_log_group(parameters), dead_letter=_dead_letter(parameters)
+                )
                 with self._changed:
                     self._states[name] = state
             self._edit(answer, self._complete)
@@ -212,9 +215,7 @@ class Functions:
         name, _ = split_name(str(parameters.get("FunctionName", "")))
         of_code = exchange.action == "UpdateFunctionCode"
         with self._deploying:
-            refused = self._cannot_change(exchange, name) or function_checks.refusal(
-                parameters, creating=False
-            )
+            refused = self._cannot_change(exchange, name) or function_checks.refusal(parameters, creating=False)
             if isinstance(refused, Response):
                 return refused
             if refused:
@@ -224,7 +225,7 @@ class Functions:
             except BadArchive as problem:
                 return error(exchange, "InvalidParameterValueException", str(problem))
             with self._boundary.lock:
-                answer = self._boundary.ask_moto(exchange)
+                answer = self._role_refusal(exchange) or self._boundary.ask_moto(exchange)
                 if answer.status >= 400 or (of_code and parameters.get("DryRun")):
                     return answer
                 self._function(name, "", "").last_modified = _now()
@@ -232,6 +233,8 @@ class Functions:
                 with self._changed:
                     state.updating, state.revision_id = True, str(uuid.uuid4())
                     state.log_group = _log_group(parameters) or state.log_group
+                    if parameters.get("DeadLetterConfig") is not None:
+                        state.dead_letter = _dead_letter(parameters)
             self._edit(answer, self._complete)
             self._begin(name, state, deployed=of_code)
         return answer
@@ -268,6 +271,27 @@ class Functions:
             )
             return error(exchange, "PreconditionFailedException", message, 412)
         return None
+
+    def _role_refusal(self, exchange: Exchange) -> Response | None:
+        """The refusal of a role that Lambda cannot assume, or that may not send to the dead-letter queue."""
+        parameters = exchange.parameters
+        name, _ = split_name(str(parameters.get("FunctionName", "")))
+        role = str(parameters.get("Role") or "")
+        if role and re.fullmatch(r"arn:aws:iam::\d{12}:role/.+", role) and not function_checks.can_be_assumed(role):
+            return error(exchange, *function_checks.NOT_ASSUMABLE)
+        target = _dead_letter(parameters)
+        if not role and target:
+            try:
+                role = str(self._function(name, "", "").role)
+            except FunctionMissing:
+                return None
+        refused = async_destinations.refusal_of_target(role, target, dead_letter=True) if target else None
+        return error(exchange, *refused) if refused else None
+
+    def dead_letter_queue(self, name: str) -> str:
+        """The ARN of the queue that gets a function's asynchronous events after their last attempt; may be empty."""
+        state = self._states.get(name)
+        return state.dead_letter if state else ""
 
     def _unpack_upload(self, code: dict[str, Any]) -> None:
         """Unpack the code of a request, if there is any. Raises BadArchive."""
@@ -359,9 +383,7 @@ class Functions:
             body = answer.json()
             change(body)
             answer.replace_json(body)
-            answer.headers = {
-                name: value for name, value in answer.headers.items() if name.lower() != "content-length"
-            }
+            answer.headers = {name: value for name, value in answer.headers.items() if name.lower() != "content-length"}
 
     def _complete_all(self, body: dict[str, Any]) -> None:
         """Complete each configuration in an answer, wherever it stands."""
@@ -384,11 +406,11 @@ class Functions:
             active, updating = state.active or not latest, state.updating and latest
             configuration["RevisionId"] = state.revision_id
             group = state.log_group or f"/aws/lambda/{name}"
+            if state.dead_letter:
+                configuration["DeadLetterConfig"] = {"TargetArn": state.dead_letter}
         configuration["LoggingConfig"] = {"LogFormat": "Text", "LogGroup": group}
         if configuration.get("Runtime"):
-            configuration["RuntimeVersionConfig"] = {
-                "RuntimeVersionArn": runtime_arn(configuration["Runtime"])
-            }
+            configuration["RuntimeVersionConfig"] = {"RuntimeVersionArn": runtime_arn(configuration["Runtime"])}
         configuration["State"] = "Active" if active else "Pending"
         if not active:
             configuration |= {"StateReason": _CREATING, "StateReasonCode": "Creating"}
@@ -426,6 +448,10 @@ class Functions:
 
 def _log_group(parameters: dict[str, Any]) -> str:
     return str((parameters.get("LoggingConfig") or {}).get("LogGroup") or "")
+
+
+def _dead_letter(parameters: dict[str, Any]) -> str:
+    return str((parameters.get("DeadLetterConfig") or {}).get("TargetArn") or "")
 
 
 def _now() -> str:

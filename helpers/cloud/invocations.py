@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import base64
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from .async_runs import AsyncEvent, AsyncRuns
-from .environment import ACCOUNT_ID, REGION
+from . import async_destinations
+from .async_runs import LARGEST_AGE, PAUSES, AsyncEvent, AsyncRuns, Condition
 from .exchange import Exchange
 from .lambda_runtime import Closed, FunctionMissing, RunResult, Throttled, UnsupportedRuntime
 from .responses import Response, error
@@ -39,9 +38,7 @@ class Invocations:
         self._account = account
         self._functions = functions
         self._runtime = account.runtime
-        self._async = AsyncRuns(
-            account.clock, self._run_event, self._succeeded, self._failed, account.boundary.changed.notify
-        )
+        self._async = AsyncRuns(account.clock, self._run_event, self._over, account.boundary.changed.notify)
         self._give_back = install(self.deliver)
         account.boundary.route("lambda", "Invoke", self._invoke)
         account.boundary.route("lambda", "InvokeAsync", self._invoke)
@@ -61,7 +58,7 @@ class Invocations:
 
     def deliver(self, function_name: str, payload: bytes, request_id: str) -> None:
         """Run a function later, as an asynchronous invocation does: for services that send events."""
-        self._async.add(AsyncEvent(function_name, payload, request_id, self._retries(function_name)))
+        self._async.add(self._event(function_name, payload, request_id))
 
     # --- Invoke ------------------------------------------------------------------------------------------------
 
@@ -80,8 +77,7 @@ class Invocations:
             return Response(204, b"", {})
         if kind == "Event":
             payload, context = exchange.body or b"{}", _client_context(exchange)
-            retries = self._retries(name)
-            self._async.add(AsyncEvent(name, payload, exchange.request_id, retries, client_context=context))
+            self._async.add(self._event(name, payload, exchange.request_id, context))
             return Response(202, b"", {"Content-Type": "application/json"})
         try:
             result = self._runtime.invoke(
@@ -128,13 +124,19 @@ class Invocations:
     # --- asynchronous ------------------------------------------------------------------------------------------
 
     def _run_event(self, event: AsyncEvent) -> RunResult:
-        return self._runtime.invoke(
-            event.function, event.payload, "async", event.request_id, event.client_context
-        )
+        return self._runtime.invoke(event.function, event.payload, "async", event.request_id, event.client_context)
 
-    def _retries(self, name: str) -> int:
+    def _event(self, name: str, payload: bytes, request_id: str, context: str = "") -> AsyncEvent:
         settings = self._async_settings(name)
-        return int(settings.get("MaximumRetryAttempts", 2))
+        return AsyncEvent(
+            name,
+            payload,
+            request_id,
+            since=self._account.clock.now(),
+            retries=int(settings.get("MaximumRetryAttempts", len(PAUSES))),
+            age=float(settings.get("MaximumEventAgeInSeconds", LARGEST_AGE)),
+            client_context=context,
+        )
 
     def _async_settings(self, name: str) -> dict[str, Any]:
         from .function_names import split_name
@@ -147,22 +149,13 @@ class Invocations:
             configured = getattr(function, "event_invoke_config", None)
             return dict(configured[-1].config) if configured else {}
 
-    def _succeeded(self, event: AsyncEvent, result: RunResult) -> None:
-        self._send_to_destination("OnSuccess", "Success", event, result)
-
-    def _failed(self, event: AsyncEvent, result: RunResult) -> None:
-        self._send_to_destination("OnFailure", "RetriesExhausted", event, result)
-
-    def _send_to_destination(self, which: str, condition: str, event: AsyncEvent, result: RunResult) -> None:
-        """Send the record of an event to the queue that the function's settings name, if they do."""
-        destination = (self._async_settings(event.function).get("DestinationConfig") or {}).get(which) or {}
-        arn = str(destination.get("Destination") or "")
-        if not arn.startswith("arn:aws:sqs:"):
+    def _over(self, event: AsyncEvent, condition: Condition) -> None:
+        try:
+            spec, _ = self._functions.resolve(event.function)
+        except FunctionMissing:
             return
-        record = _destination_record(condition, event, result, self._account.clock.now())
-        client = self._account.client("sqs")
-        url = client.get_queue_url(QueueName=arn.rpartition(":")[2])["QueueUrl"]
-        client.send_message(QueueUrl=url, MessageBody=json.dumps(record))
+        settings, dead_letter = self._async_settings(event.function), self._functions.dead_letter_queue(spec.name)
+        async_destinations.deliver(self._account, event, condition, settings, dead_letter, spec.role, self.deliver)
 
 
 def _source(exchange: Exchange) -> str:
@@ -196,28 +189,3 @@ def _answer(exchange: Exchange, result: RunResult) -> Response:
         text = "".join(f"{line}\n" for line in result.log).encode()
         headers["X-Amz-Log-Result"] = base64.b64encode(text[-_TAIL:]).decode()
     return Response(200, result.payload, headers)
-
-
-def _destination_record(condition: str, event: AsyncEvent, result: RunResult, now: float) -> dict[str, Any]:
-    """Lambda Developer Guide, "Capturing records of Lambda asynchronous invocations"."""
-    arn = event.function
-    if not arn.startswith("arn:"):
-        arn = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:{arn}"
-    if ":" not in arn.rpartition(":function:")[2]:
-        arn += ":$LATEST"
-    response: dict[str, Any] = {"statusCode": 200, "executedVersion": result.executed_version}
-    if result.function_error:
-        response["functionError"] = result.function_error
-    return {
-        "version": "1.0",
-        "timestamp": datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z",
-        "requestContext": {
-            "requestId": event.request_id,
-            "functionArn": arn,
-            "condition": condition,
-            "approximateInvokeCount": event.attempt + 1,
-        },
-        "requestPayload": json.loads(event.payload),
-        "responseContext": response,
-        "responsePayload": json.loads(result.payload),
-    }

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import direct, dispatch, dynamodb_comparisons, fast_queue, s3_notifications, sent_events, sqs_backend
+from . import direct, dispatch, dynamodb_comparisons, fast_queue, log_groups, s3_notifications, sent_events, sqs_backend
 from .clock import Clock
 from .places import PatchMoved, Place, digest
 
@@ -22,6 +22,7 @@ PLACES: tuple[Place, ...] = (
     *dispatch.PLACES,
     *dynamodb_comparisons.PLACES,
     *fast_queue.PLACES,
+    *log_groups.PLACES,
     *sent_events.PLACES,
     *s3_notifications.PLACES,
     *sqs_backend.PLACES,
@@ -64,12 +65,14 @@ class Applied:
         self._replace(sqs, "unix_time", lambda dt=None: clock.now() if dt is None else _unix_time(dt))
         self._replace(sqs, "unix_time_millis", lambda dt=None: (clock.now() if dt is None else _unix_time(dt)) * 1000)
         self._undo.append(fast_queue.install())
+        self._undo.append(log_groups.install())
         self._undo.append(dynamodb_comparisons.install())
         self._undo.append(sqs_backend.install())
         # moto's dispatcher lists the folders of all its services for each request.
         modules = tuple(backends.list_of_moto_modules())
         self._replace(backends, "list_of_moto_modules", lambda: modules)
         self._environment("MOTO_PORT", str(port))
+        self._environment("MOTO_LAMBDA_CONCURRENCY_QUOTA", "1000")
         for module, name, new in dispatch.replacements():
             self._replace(module, name, new)
         for name, value in dispatch.ENVIRONMENT.items():

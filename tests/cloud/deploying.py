@@ -45,6 +45,13 @@ class Deployer:
             RoleName="deployed", PolicyArn="arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"
         )
 
+    def allow(self, *actions: str) -> None:
+        """Let the role of the functions do something, with everything."""
+        statement = {"Effect": "Allow", "Action": list(actions), "Resource": "*"}
+        document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        name = "-".join(action.replace(":", "-").replace("*", "all") for action in actions)
+        self.cloud.client("iam").put_role_policy(RoleName="deployed", PolicyName=name, PolicyDocument=document)
+
     def name(self) -> str:
         """A name that no function has."""
         return f"function-{next(self._count)}"

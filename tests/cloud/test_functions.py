@@ -599,6 +599,7 @@ def test_an_event_that_fails_runs_twice_more_under_the_same_request(cloud: Cloud
 def test_the_number_of_attempts_and_the_destination_for_failures_can_be_set(cloud: Cloud, functions: Deployer) -> None:
     sqs = cloud.client("sqs")
     url = sqs.create_queue(QueueName="failures")["QueueUrl"]
+    functions.allow("sqs:SendMessage")
     name = functions.create("def handler(event, context):\n    raise ValueError('no')")
     functions.client.put_function_event_invoke_config(
         FunctionName=name,
@@ -619,6 +620,9 @@ def test_events_of_other_services_run_the_function_without_docker(cloud: Cloud, 
     sns, s3 = cloud.client("sns"), cloud.client("s3")
     topic = sns.create_topic(Name="orders")["TopicArn"]
     sns.subscribe(TopicArn=topic, Protocol="lambda", Endpoint=f"{ARN}{name}")
+    functions.client.add_permission(
+        FunctionName=name, StatementId="s3", Action="lambda:InvokeFunction", Principal="s3.amazonaws.com"
+    )
     s3.create_bucket(Bucket="uploads")
     s3.put_bucket_notification_configuration(
         Bucket="uploads",
