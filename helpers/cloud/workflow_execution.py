@@ -131,13 +131,10 @@ class Execution:
         with self._lock:
             if self.over:
                 raise Ended
-            if kind.endswith("StateEntered") and self.deleted:
-                # Recorded by AWS support (Knowledge Center, "state machine stuck in DELETING").
-                self._fail_here(previous, f"State machine {self.machine.name} has been deleted.")
-            if len(self._history) >= LONGEST_HISTORY - 1 and kind not in _STATUS and self.machine.kind == "STANDARD":
-                self._fail_here(
-                    previous, f"The execution reached the maximum number of history events ({LONGEST_HISTORY})."
-                )
+            reason = self._why_it_ends(kind)
+            if reason:
+                kind = "ExecutionFailed"
+                details = {"executionFailedEventDetails": {"error": "States.Runtime", "cause": reason}}
             number = len(self._history) + 1
             at = self._pauses.clock.now()
             told = {"timestamp": at, "type": kind, "id": number, "previousEventId": previous, **(details or {})}
@@ -160,12 +157,19 @@ class Execution:
                 )
         if kind in _STATUS:
             self._after_end()
+        if reason:
+            raise Ended
         return number
 
-    def _fail_here(self, previous: int, cause: str) -> None:
-        details = {"error": "States.Runtime", "cause": cause}
-        self.record("ExecutionFailed", previous, {"executionFailedEventDetails": details})
-        raise Ended
+    def _why_it_ends(self, kind: str) -> str:
+        """Why the execution fails instead of taking an event of this kind; empty when it goes on."""
+        if kind.endswith("StateEntered") and self.deleted:
+            # Knowledge Center, "Why is my state machine stuck in the DELETING status?"
+            return f"State machine {self.machine.name} has been deleted."
+        full = len(self._history) >= LONGEST_HISTORY - 1 and self.machine.kind == "STANDARD"
+        if full and kind not in _STATUS:
+            return f"The execution reached the maximum number of history events ({LONGEST_HISTORY})."
+        return ""
 
     def _close(self, status: str, at: float, details: Mapping[str, Any]) -> None:
         self.status, self.stopped, self.over = status, at, True
@@ -185,8 +189,9 @@ class Execution:
     def _after_end(self) -> None:
         self._pauses.end(self)
         self._tell(self)
-        self.done.set()
+        self._interpreter.forget_threads()
         self.env = None
+        self.done.set()
 
     def stop(self, error: str | None, cause: str | None) -> float:
         """Abort. Returns the time of the end, which is the earlier one when it was over already."""

@@ -14,6 +14,7 @@ import base64
 import binascii
 import math
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from .environment import ACCOUNT_ID, REGION
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 NAME_IS_TAKEN = 90 * 86_400
 """Seconds after the end of a standard execution until its name is free again (StartExecution, `name`)."""
 
+MOST_ENDED = 5_000
+"""How many ended executions are kept. AWS keeps all for 90 days; an account in a process must be bounded."""
+
 _STATUSES = ("SUCCEEDED", "TIMED_OUT", "PENDING_REDRIVE", "ABORTED", "FAILED", "RUNNING")
 _NOT_THIS_TYPE = "This operation is not supported by this type of state machine"
 _PAGE = 100
@@ -47,6 +51,7 @@ class Workflows:
         self._clock = account.clock
         self._lock = threading.RLock()
         self._executions: dict[str, list[Execution]] = {}
+        self._ended_ones: deque[Execution] = deque()
         self._express: set[Execution] = set()
         self._closed = False
         self._pauses = Pauses(account.clock, account.boundary.changed.notify)
@@ -131,6 +136,7 @@ class Workflows:
     def _start_standard(self, exchange: Exchange, machine: Machine, name: str, text: str) -> Execution:
         arn = f"arn:aws:states:{REGION}:{ACCOUNT_ID}:execution:{machine.name}:{name}"
         with self._lock:
+            self._forget_old()
             before = self._executions.get(arn)
             last = before[-1] if before else None
             if last is not None and self._is_taken(last):
@@ -167,9 +173,27 @@ class Workflows:
 
     def _ended(self, execution: Execution) -> None:
         with self._lock:
-            self._express.discard(execution)
+            if execution in self._express:
+                self._express.discard(execution)
+            else:
+                self._ended_ones.append(execution)
+            self._forget_old()
+        self.machines.let_go(execution)
         self._delete_if_free(execution.machine.arn)
         self._account.boundary.changed.notify()
+
+    def _forget_old(self) -> None:
+        """A standard execution is known for 90 days after its end; here only the latest of very many are."""
+        while self._ended_ones:
+            oldest = self._ended_ones[0]
+            if len(self._ended_ones) <= MOST_ENDED and self._is_taken(oldest):
+                return
+            self._ended_ones.popleft()
+            several = self._executions.get(oldest.arn, [])
+            if oldest in several:
+                several.remove(oldest)
+            if not several:
+                self._executions.pop(oldest.arn, None)
 
     def _start_sync(self, exchange: Exchange) -> dict[str, Any]:
         machine, name, text = self._asked(exchange)

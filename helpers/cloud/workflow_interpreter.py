@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import importlib
 import logging
 import sys
@@ -93,6 +94,12 @@ PLACES = (
         "It must pause in time.sleep, which the account's clock replaces.",
     ),
     Place(
+        f"{_PACKAGE}asl.component.common.error_name.error_equals_decl",
+        "ErrorEqualsDecl._eval_body",
+        "1b25d44ee9f254d4",
+        "States.ALL is kept from matching the two errors that end an execution.",
+    ),
+    Place(
         f"{_PACKAGE}asl.component.program.program",
         "Program._eval_body",
         "05fa30e65a348ea1",
@@ -133,9 +140,16 @@ class Loaded:
             self.AWSExecutionDetails = of("asl.eval.evaluation_details").AWSExecutionDetails
             self.EvalComponent = of("asl.component.eval_component").EvalComponent
             self.callback = of("asl.eval.callback.callback")
+            self.threads: list[Any] = of("utils").TMP_THREADS
             of("asl.utils.boto_client")
         for place in PLACES:
             place.verify()
+
+
+@functools.cache
+def _load() -> Loaded:
+    """Import the interpreter, once in a process."""
+    return Loaded()
 
 
 @contextlib.contextmanager
@@ -180,11 +194,16 @@ class Interpreter:
         """The interpreter; waits while it is imported. Never call it while you hold the boundary's lock."""
         with self._lock:
             if self._loaded is None:
-                loaded = Loaded()
+                loaded = _load()
                 if not self._closed:
                     self._install()
                 self._loaded = loaded
             return self._loaded
+
+    def forget_threads(self) -> None:
+        """The interpreter keeps each thread that it ever started in a list."""
+        if self._loaded is not None:
+            self._loaded.threads.clear()
 
     def close(self) -> None:
         """Give moto's modules back as they were."""
@@ -216,6 +235,8 @@ class Interpreter:
         tasks = importlib.import_module(f"{_TASKS}lambda_eval_utils")
         self._replace(tasks, "execute_lambda_function_integration", lambda_result(tasks))
         services = f"{_TASKS}service.state_task_service_"
+        errors = importlib.import_module(f"{_PACKAGE}asl.component.common.error_name.error_equals_decl").ErrorEqualsDecl
+        self._replace(errors, "_eval_body", _matching(errors._eval_body))
         of_lambda = importlib.import_module(f"{services}lambda").StateTaskServiceLambda
         self._replace(of_lambda, "_error_cause_from_client_error", staticmethod(lambda_task_error))
         of_dynamodb = importlib.import_module(f"{services}dynamodb").StateTaskServiceDynamoDB
@@ -244,6 +265,20 @@ class Interpreter:
         before = owner.__dict__[name]
         setattr(owner, name, new)
         self._undo.append(lambda: setattr(owner, name, before))
+
+
+def _matching(before: Callable[..., None]) -> Callable[..., None]:
+    """States.ALL matches neither States.Runtime nor States.DataLimitExceeded (Developer Guide, "Error names")."""
+
+    def match(self: Any, env: Any) -> None:
+        names = [one.error_name for one in self.error_names]
+        if names == ["States.ALL"] and env.stack[-1].error_name in {"States.Runtime", "States.DataLimitExceeded"}:
+            env.stack.pop()
+            env.stack.append(False)
+        else:
+            before(self, env)
+
+    return match
 
 
 def _sqs_failure(before: Callable[..., Any]) -> Callable[..., Any]:

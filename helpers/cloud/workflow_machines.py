@@ -84,11 +84,18 @@ class Machines:
             )
 
     def keep(self, execution: Execution) -> None:
-        """Let moto's state machine know its executions: permissions find the machine of a task token there."""
+        """Let moto's state machine know that it runs: permissions find the machine of a task token there."""
         with self._account.boundary.lock:
             for one in self._backend().state_machines:
                 if one.arn == execution.machine.arn:
                     one.executions.append(execution)
+
+    def let_go(self, execution: Execution) -> None:
+        """The execution is over."""
+        with self._account.boundary.lock:
+            for one in self._backend().state_machines:
+                if execution in one.executions:
+                    one.executions.remove(execution)
 
     def begin_deletion(self, arn: str) -> str | None:
         """Mark a state machine as going away. Returns its ARN, None when there is none."""

@@ -6,11 +6,13 @@ import os
 import pytest
 from moto.sqs import models as sqs
 
-from helpers.cloud import patches
+from helpers.cloud import patches, workflow_interpreter
 from helpers.cloud.clock import Clock
 
 
-@pytest.mark.parametrize("place", patches.PLACES, ids=lambda place: f"{place.module}.{place.name}")
+@pytest.mark.parametrize(
+    "place", [*patches.PLACES, *workflow_interpreter.PLACES], ids=lambda place: f"{place.module}.{place.name}"
+)
 def test_moto_still_has_each_patched_place_as_it_was(place: patches.Place) -> None:
     place.verify()
 

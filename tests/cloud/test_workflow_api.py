@@ -10,7 +10,7 @@ from typing import Any
 import boto3
 import pytest
 
-from helpers.cloud import Cloud
+from helpers.cloud import Cloud, workflow_execution, workflow_executions
 from tests.cloud.workflow_stage import Stage, allowing, refused, task, trust
 
 PASS = {"Only": {"Type": "Pass", "Result": {"a": 1}, "End": True}}
@@ -333,6 +333,32 @@ def test_a_stopped_execution_is_aborted_at_once(stage: Stage) -> None:
     stage.cloud.skip(4000)
     stage.cloud.settle()
     assert len(stage.history(execution)) == 3
+
+
+def test_a_history_that_is_full_ends_the_execution(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Service quotas: 25,000 events; the last one says that the execution failed."""
+    monkeypatch.setattr(workflow_execution, "LONGEST_HISTORY", 50)
+    loop = {"Type": "Choice", "Choices": [{"Variable": "$.n", "IsPresent": True, "Next": "Again"}], "Default": "Done"}
+    states = {"Ask": loop, "Again": {"Type": "Pass", "Next": "Ask"}, "Done": {"Type": "Succeed"}}
+    done = stage.run(stage.machine(states), {"n": 1})
+    assert (done["status"], len(stage.history(done["executionArn"]))) == ("FAILED", 50)
+    assert done["cause"] == "The execution reached the maximum number of history events (50)."
+
+
+def test_very_many_ended_executions_are_not_all_kept(
+    stage: Stage, passing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AWS keeps them for 90 days; an account that lives in a process keeps the latest."""
+    monkeypatch.setattr(workflow_executions, "MOST_ENDED", 3)
+    arns = [stage.run(passing)["executionArn"] for _ in range(5)]
+    with refused("ExecutionDoesNotExist"):
+        stage.sfn.describe_execution(executionArn=arns[0])
+    assert stage.sfn.describe_execution(executionArn=arns[-1])["status"] == "SUCCEEDED"
+    monkeypatch.undo()
+    stage.cloud.skip(90 * 86_400 + 60)
+    stage.run(passing)
+    with refused("ExecutionDoesNotExist"):
+        stage.sfn.describe_execution(executionArn=arns[-1])
 
 
 # --- express -------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def machine(states: dict[str, Any], start: str = "A", **more: Any) -> dict[str, 
 SCHEMA, TARGET = "SCHEMA_VALIDATION_FAILED", "MISSING_TRANSITION_TARGET"
 
 RECORDED: dict[str, tuple[Any, list[tuple[str, str, str | None]]]] = {
-    "empty": ("", [(SCHEMA, "Definition must be a valid JSON object", None)]),
+    "no object": ('""', [(SCHEMA, "Definition must be a valid JSON object", None)]),
     "no fields": ({}, [(SCHEMA, "These fields are required: [States, StartAt]", "/")]),
     "no StartAt": ({"States": {"A": END}}, [(SCHEMA, "These fields are required: [StartAt]", "/")]),
     "no States": ({"StartAt": "A"}, [(SCHEMA, "These fields are required: [States]", "/")]),
@@ -155,7 +155,8 @@ def test_a_definition_that_is_no_json_says_where(stage: Stage) -> None:
     """Recorded."""
     answer = stage.sfn.validate_state_machine_definition(definition="not a definition")
     source = '[Source: (String)"not a definition"; line: 1, column: 4]'
-    words = "Unrecognized token 'not': was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')"
+    values = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')"
+    words = f"Unrecognized token 'not': was expecting {values}"
     assert answer["diagnostics"] == [
         {
             "severity": "ERROR",

@@ -382,6 +382,15 @@ def test_a_task_that_runs_longer_than_its_timeout_is_given_up(stage: Stage, work
     assert stage.chain(execution) == ended
 
 
+def test_states_all_does_not_catch_an_error_of_the_definition(stage: Stage) -> None:
+    """Developer Guide, "Error names": States.ALL matches neither States.Runtime nor States.DataLimitExceeded."""
+    wrong = task(
+        "any", Parameters={"FunctionName.$": "$.nothing"}, Catch=[{"ErrorEquals": ["States.ALL"], "Next": "No"}]
+    )
+    done = stage.run(stage.machine({"Call": wrong, "No": {"Type": "Succeed"}}))
+    assert (done["status"], done["error"]) == ("FAILED", "States.Runtime")
+
+
 # --- the journal ---------------------------------------------------------------------------------------------------
 
 
