@@ -26,6 +26,7 @@ from .workflow_interpreter import Interpreter
 from .workflow_machines import Machines, check_paging
 from .workflow_names import Refused, check_arn, check_input, check_name, invalid
 from .workflow_threads import Pauses
+from .workflow_tokens import TaskTokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,12 +67,10 @@ class Workflows:
             "ListExecutions": self._list,
             "GetExecutionHistory": self._history,
             "DeleteStateMachine": self._delete_machine,
-            "SendTaskSuccess": self._task_succeeded,
-            "SendTaskFailure": self._task_failed,
-            "SendTaskHeartbeat": self._task_lives,
+            **TaskTokens(self.interpreter, self._known).calls(),
         }
         for action, call in calls.items():
-            account.boundary.route("states", action, self._answering(call))
+            account.boundary.route("states", action, _answering(call))
 
     def busy(self) -> list[Busy]:
         """The state machines with executions that can go on by themselves, and how many each."""
@@ -84,8 +83,12 @@ class Workflows:
     def running(self) -> list[Execution]:
         """The executions that have not ended."""
         with self._lock:
-            known = [one for several in self._executions.values() for one in several]
-            return [one for one in (*known, *self._express) if not one.over]
+            return [one for one in (*self._known(), *self._express) if not one.over]
+
+    def _known(self) -> list[Execution]:
+        """The standard executions that are kept."""
+        with self._lock:
+            return [one for several in self._executions.values() for one in several]
 
     def close(self) -> None:
         """End all executions where they are; nothing more of them reaches anybody."""
@@ -102,15 +105,6 @@ class Workflows:
                 threading.Thread.join(thread, seconds)
         self.interpreter.calls.close()
         self.interpreter.close()
-
-    def _answering(self, call: Callable[[Exchange], Any]) -> Callable[[Exchange], Response]:
-        def answer(exchange: Exchange) -> Response:
-            try:
-                return Response.of_json(call(exchange))
-            except Refused as refused:
-                return refused.response(exchange)
-
-        return answer
 
     # --- starting ----------------------------------------------------------------------------------------------
 
@@ -286,11 +280,9 @@ class Workflows:
         machine = self._machine(arn)
         if machine.kind == "EXPRESS":
             raise Refused("StateMachineTypeNotSupported", _NOT_THIS_TYPE)
-        with self._lock:
-            known = [one for several in self._executions.values() for one in several]
         listed = [
             one
-            for one in known
+            for one in self._known()
             if one.machine.arn == machine.arn
             and arn in {machine.arn, one.machine.version, one.machine.alias}
             and status in {None, one.status}
@@ -324,49 +316,15 @@ class Workflows:
         if self.machines.is_deleting(arn) and not any(one.machine.arn == arn for one in self.running()):
             self.machines.finish_deletion(arn)
 
-    # --- task tokens -------------------------------------------------------------------------------------------
 
-    def _task_succeeded(self, exchange: Exchange) -> dict[str, Any]:
-        output = str(exchange.parameters.get("output", ""))
-        check_output(output)
-        outcomes = self.interpreter.ready().callback
-        return self._tell_task(
-            exchange, lambda task: task.notify(outcomes.CallbackOutcomeSuccess(task.callback_id, output))
-        )
+def _answering(call: Callable[[Exchange], Any]) -> Callable[[Exchange], Response]:
+    def answer(exchange: Exchange) -> Response:
+        try:
+            return Response.of_json(call(exchange))
+        except Refused as refused:
+            return refused.response(exchange)
 
-    def _task_failed(self, exchange: Exchange) -> dict[str, Any]:
-        outcomes = self.interpreter.ready().callback
-        error, cause = exchange.parameters.get("error"), exchange.parameters.get("cause")
-        return self._tell_task(
-            exchange, lambda task: task.notify(outcomes.CallbackOutcomeFailure(task.callback_id, error, cause))
-        )
-
-    def _task_lives(self, exchange: Exchange) -> dict[str, Any]:
-        return self._tell_task(exchange, lambda task: task.notify_heartbeat())
-
-    def _tell_task(self, exchange: Exchange, tell: Callable[[Any], object]) -> dict[str, Any]:
-        token = str(exchange.parameters.get("taskToken", ""))
-        if not token:
-            raise Refused("InvalidToken", "Invalid Token: 'Invalid token'")
-        with self._lock:
-            known = [one for several in self._executions.values() for one in several]
-        for execution in known:
-            task = execution.task(token)
-            if task is None:
-                continue
-            if execution.over or task._notify_event.is_set():
-                raise Refused("TaskTimedOut", "Task Timed Out: 'Provided task does not exist anymore'")
-            tell(task)
-            return {}
-        raise Refused("InvalidToken", "Invalid Token: 'Invalid token'")
-
-
-def check_output(text: str) -> None:
-    """Raise Refused for a task's output that is no JSON."""
-    try:
-        check_input(text)
-    except Refused as refused:
-        raise Refused("InvalidOutput", str(refused).replace("State Machine Execution Input", "Output")) from refused
+    return answer
 
 
 def _listed(execution: Execution) -> dict[str, Any]:
