@@ -14,7 +14,6 @@ from helpers.cloud import Cloud
 from helpers.cloud.faults import POISON
 from helpers.cloud.journal import (
     Call,
-    Caller,
     FaultFired,
     MessageDeadLettered,
     MessageReceived,
@@ -238,21 +237,6 @@ def test_a_fault_can_be_limited_to_a_role_a_kind_of_caller_and_a_table(shop: Sho
     with pytest.raises(shop.table.exceptions.ClientError, match="Boom"):
         shop.table.put_item(TableName="orders", Item={"id": {"S": "learner"}})
     assert armed[5].fired == 1
-
-
-def test_the_calls_of_a_workflow_are_hit_as_well(shop: Shop) -> None:
-    shop.cloud.boundary.callers["AKIAFLOW"] = lambda: Caller("workflow", "machine", "", "")
-    client = shop.cloud.session().client(
-        "lambda", endpoint_url=shop.cloud.endpoint, aws_access_key_id="AKIAFLOW", aws_secret_access_key="x"
-    )
-    fault = shop.cloud.faults.throttle("lambda", "Invoke", caller="workflow")
-    assert shop.invoke("not-a-workflow") == "done"
-    assert fault.fired == 0
-    since = shop.cloud.journal.last
-    client.invoke(FunctionName="shop", Payload=json.dumps({"id": "workflow"}))
-    assert fault.fired == 1
-    calls = [call.error for call in shop.cloud.journal.events(Call, since=since) if call.action == "Invoke"]
-    assert calls == ["TooManyRequestsException", None]
 
 
 # --- messages ---------------------------------------------------------------------------------------------------
