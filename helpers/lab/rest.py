@@ -117,6 +117,10 @@ def in_words(busy: Busy) -> str:
         ).format(count=busy.count, name=busy.name)
     if busy.kind == "function":
         return _("the function `{name}` is being updated").format(name=busy.name)
+    if busy.kind == "execution":
+        return ngettext(
+            "{count} execution of `{name}` is under way", "{count} executions of `{name}` are under way", busy.count
+        ).format(count=busy.count, name=busy.name)
     if busy.kind == "held":
         return ngettext("{count} call is held by a fault", "{count} calls are held by a fault", busy.count).format(
             count=busy.count
