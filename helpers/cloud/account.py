@@ -106,6 +106,7 @@ class Cloud:
         self.event_sources = EventSources(self)
         self._closing.callback(self.event_sources.close)
         self._closing.callback(self.workflows.close)
+        self.queues.move_tasks.moved = self.event_sources.look
         self.notifications = Notifications(self, self.functions.invocations.deliver, self.event_sources.look)
         self._closing.callback(self.notifications.close)
         s3_buckets.install(self.boundary)

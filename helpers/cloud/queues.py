@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from . import sqs_attributes, sqs_batches, sqs_checks, sqs_queue
@@ -205,24 +206,27 @@ class Queues:
 
     def _add_source(self, exchange: Exchange, response: Response) -> None:
         """DeadLetterQueueSourceArn, which moto does not know (SQS API Reference, ReceiveMessage)."""
+        queue = queue_of(exchange.parameters)
+        sources = _sources(queue.__dict__.pop("just_received", ())) if queue is not None else {}
         asked = [*(exchange.parameters.get(name) or [] for name in _NAME_LISTS)]
         wanted = {name for names in asked if isinstance(names, list) for name in names}
-        queue = queue_of(exchange.parameters)
-        if not exchange.is_json or response.status >= 400 or queue is None or not wanted & {"All", _SOURCE}:
+        if not sources or not exchange.is_json or response.status >= 400 or not wanted & {"All", _SOURCE}:
             return
         answer = response.json()
-        received = {message["MessageId"]: message for message in answer.get("Messages", [])}
-        if not received:
-            return
-        for message in queue._messages:
-            source = getattr(message, "dead_letter_source", None)
-            if source and message.id in received:
-                received[message.id].setdefault("Attributes", {})[_SOURCE] = source
+        for message in answer.get("Messages", []):
+            if message["MessageId"] in sources:
+                message.setdefault("Attributes", {})[_SOURCE] = sources[message["MessageId"]]
         response.edit_json(answer)
 
 
 _SOURCE = "DeadLetterQueueSourceArn"
 _NAME_LISTS = ("AttributeNames", "MessageSystemAttributeNames")
+
+
+def _sources(messages: Iterable[Any]) -> dict[str, str]:
+    """The queues from which messages came to a dead-letter queue, by message id."""
+    found = {message.id: getattr(message, "dead_letter_source", None) for message in messages}
+    return {message_id: source for message_id, source in found.items() if source}
 
 
 def _name_handle(exchange: Exchange, response: Response) -> None:

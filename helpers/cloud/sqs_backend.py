@@ -93,6 +93,8 @@ def receive_message(
         int(visibility_timeout),
         short=queue.__dict__.pop("polled_short", False),
     )
+    # For what moto's answer leaves out: the hook after this call.
+    queue.__dict__["just_received"] = received.messages
     answered = []
     for message in received.messages:
         shown = copy.copy(message)

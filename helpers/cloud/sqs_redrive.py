@@ -10,6 +10,7 @@ import base64
 import binascii
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +75,8 @@ class MoveTasks:
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self.moved: Callable[[], None] = boundary.changed.notify
+        """Called after messages were moved without a call, so that mappings look for them."""
         for action, answer in (
             ("StartMessageMoveTask", self._start),
             ("ListMessageMoveTasks", self._list),
@@ -197,6 +200,7 @@ class MoveTasks:
                 if not rates:
                     self._thread = None
             if moved:
+                self.moved()
                 self._boundary.changed.notify()
             if not rates:
                 return

@@ -16,6 +16,7 @@ import pytest
 from helpers.cloud import Cloud
 from helpers.cloud.journal import MessageAcknowledged, MessageSent
 from tests.cloud.deploying import eventually
+from tests.cloud.queue_stage import Stage
 from tests.cloud.refusals import code_and_message, refusal
 
 ARN = "arn:aws:sqs:us-east-1:123456789012:"
@@ -170,11 +171,15 @@ def test_a_task_with_a_rate_moves_with_the_clock_and_can_be_cancelled(cloud: Clo
 
 
 def test_a_task_with_a_rate_needs_no_calls_to_go_on(cloud: Cloud, sqs: Any) -> None:
+    """And a mapping of the source queue runs for what comes back."""
     pair = Pair(cloud, sqs)
-    pair.fail("a", "b")
-    since = cloud.journal.last
+    bodies = ['{"id": "a"}', '{"id": "b"}']
+    pair.fail(*bodies)
+    stage = Stage(cloud)
+    stage.map(pair.url, BatchSize=1)
     pair.start(MaxNumberOfMessagesPerSecond=50)
-    eventually(lambda: len(cloud.journal.events(MessageSent, since=since)) == 2, cloud)
+    eventually(lambda: stage.ended(pair.url) == 2, cloud)
+    assert [run[0]["body"] for run in stage.runs(pair.url)] == bodies
 
 
 def test_a_task_fails_when_its_destination_is_deleted(cloud: Cloud, sqs: Any) -> None:

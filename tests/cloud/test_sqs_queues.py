@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import urllib.error
+import urllib.parse
+import urllib.request
 from typing import Any
 
 import pytest
@@ -288,3 +291,34 @@ def test_a_queue_that_is_not_there_is_named_in_no_answer(sqs: Any) -> None:
     ):
         error = refusal(call, QueueUrl=url, **members)
         assert (error["Code"], error["QueryErrorCode"]) == (PREFIX + "NonExistentQueue", "QueueDoesNotExist")
+
+
+def test_older_sdks_are_refused_in_xml(cloud: Cloud, sqs: Any) -> None:
+    """SQS Developer Guide, "Making Query API requests": the same rules, members flattened into numbered names."""
+    signed = "AWS4-HMAC-SHA256 Credential=AKIA/20260101/us-east-1/sqs/aws4_request, SignedHeaders=host, Signature=0"
+
+    def ask(action: str, **fields: str) -> str:
+        body = urllib.parse.urlencode({"Action": action, "Version": "2012-11-05", **fields}).encode()
+        request = urllib.request.Request(cloud.endpoint, body, {"Authorization": signed})
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return str(answer.read().decode())
+        except urllib.error.HTTPError as refused:
+            return f"{refused.code} {refused.read().decode()}"
+
+    first = name()
+    long_delay = {"Attribute.1.Name": "DelaySeconds", "Attribute.1.Value": "901"}
+    answer = ask("CreateQueue", QueueName=first, **long_delay)
+    assert answer.startswith("400 ")
+    assert (
+        "<Code>InvalidAttributeValue</Code><Message>Invalid value for the parameter DelaySeconds.</Message>" in answer
+    )
+    assert first in ask("CreateQueue", QueueName=first, **(long_delay | {"Attribute.1.Value": "900"}))
+    url = sqs.get_queue_url(QueueName=first)["QueueUrl"]
+    assert attributes(sqs, url, "DelaySeconds") == {"DelaySeconds": "900"}
+    entry = "SendMessageBatchRequestEntry.1"
+    answer = ask("SendMessageBatch", QueueUrl=url, **{f"{entry}.Id": "a:b", f"{entry}.MessageBody": "x"})
+    assert f"<Code>{PREFIX}InvalidBatchEntryId</Code>" in answer
+    assert "Value 11 for parameter MaxNumberOfMessages" in ask("ReceiveMessage", QueueUrl=url, MaxNumberOfMessages="11")
+    sqs.delete_queue(QueueUrl=url)
+    assert f"<Code>{PREFIX}QueueDeletedRecently</Code>" in ask("CreateQueue", QueueName=first)
