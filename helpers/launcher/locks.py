@@ -37,6 +37,7 @@ def _compile(environment: Environment, uv: Path, name: str, upgrade: bool, *more
     lock = environment.root / LOCKS[name]  # type: ignore[index]
     groups = [part for group in _GROUPS[name] for part in ("--group", group)]
     options = [
+        "--extra=course",
         "--universal",
         "--generate-hashes",
         "--no-annotate",

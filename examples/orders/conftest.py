@@ -1,0 +1,1 @@
+pytest_plugins = ["helpers.cloud.pytest_plugin"]
