@@ -7,8 +7,10 @@ Sources: Lambda API Reference (status codes, sentences), Lambda quotas (1,000 co
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from . import async_destinations, model_constraints
+from .boundary import ANY
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
 from .function_names import split_name
@@ -46,6 +48,7 @@ class LambdaCalls:
         self._account, self._functions = account, functions
         boundary = account.boundary
         boundary.gates += [model_constraints.gate, _unreachable]
+        boundary.before("lambda", ANY, _plain_name)
         for action, what in NOT_EMULATED.items():
             boundary.route("lambda", action, _not_emulated(what))
         for action in _STATUS:
@@ -117,6 +120,19 @@ def _unreachable(exchange: Exchange) -> Response | None:
         f"because no resource-based policy allows the lambda:{action} action"
     )
     return error(exchange, "AccessDeniedException", message, 403)
+
+
+def _plain_name(exchange: Exchange) -> None:
+    """Ask moto for ``name`` where a caller says ``function:name`` or ``name:$LATEST``: its paths know no such forms."""
+    given = exchange.parameters.get("FunctionName")
+    if not isinstance(given, str) or ":" not in given:
+        return
+    name, qualifier = split_name(given)
+    plain = name if qualifier in {"", "$LATEST"} else f"{name}:{qualifier}"
+    path = exchange.environ.get("PATH_INFO", "").replace(f"/functions/{given}", f"/functions/{plain}", 1)
+    query = exchange.environ.get("QUERY_STRING", "")
+    target = quote(path) + (f"?{query}" if query else "")
+    exchange.environ = {**exchange.environ, "PATH_INFO": path, "REQUEST_URI": target, "RAW_URI": target}
 
 
 def _not_emulated(what: str) -> Any:
