@@ -89,6 +89,7 @@ class Notifications:
         self._sequence = 0
         self._outbox: queues.SimpleQueue[list[_Message] | None] = queues.SimpleQueue()
         self._under_way = 0
+        self._closed = False
         self._counting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._undo = self._install()
@@ -104,6 +105,7 @@ class Notifications:
     def close(self) -> None:
         """Send nothing more, and give moto its functions back."""
         self._undo()
+        self._closed = True
         self._outbox.put(None)
 
     # --- configuration -----------------------------------------------------------------------------------------
@@ -233,6 +235,9 @@ class Notifications:
 
     def _send(self, message: _Message) -> None:
         with self._boundary.lock:
+            if self._closed:
+                # The next account of this process may have a queue of the same name.
+                return
             if message.kind == "sqs":
                 self._send_to_queue(message)
             elif message.kind == "sns":

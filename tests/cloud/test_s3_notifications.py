@@ -190,6 +190,21 @@ def test_each_way_to_make_or_remove_an_object_has_its_own_event(shop: Shop) -> N
     assert sequencers == sorted(set(sequencers))
 
 
+def test_events_of_tags_have_a_later_version_and_less_to_say(shop: Shop) -> None:
+    """Recorded: version 2.3, key and eTag only; an upload with tags has the event of the upload alone."""
+    shop.configure(shop.rule("s3:ObjectTagging:*", CREATED))
+    shop.put("one", Tagging="a=b")
+    shop.s3.put_object_tagging(Bucket=shop.bucket, Key="one", Tagging={"TagSet": [{"Key": "c", "Value": "d"}]})
+    shop.s3.delete_object_tagging(Bucket=shop.bucket, Key="one")
+    upload, put, delete = shop.records()
+    assert (upload["eventName"], upload["eventVersion"]) == ("ObjectCreated:Put", "2.1")
+    assert [(one["eventName"], one["eventVersion"]) for one in (put, delete)] == [
+        ("ObjectTagging:Put", "2.3"),
+        ("ObjectTagging:Delete", "2.3"),
+    ]
+    assert [set(one["s3"]["object"]) for one in (put, delete)] == [{"key", "eTag"}] * 2
+
+
 def test_only_the_events_that_are_asked_for_are_sent(shop: Shop) -> None:
     shop.configure(shop.rule("s3:ObjectCreated:Copy"))
     shop.put("one")
