@@ -76,6 +76,7 @@ class Execution:
         self.cause: str | None = None
         self.over = False
         self.working = 0
+        self.text = 0
         self.deleted = False
         self.done = threading.Event()
         self.env: Any = None
@@ -140,6 +141,7 @@ class Execution:
             told = {"timestamp": at, "type": kind, "id": number, "previousEventId": previous, **(details or {})}
             self._history.append(told)
             inner: Mapping[str, Any] = next(iter(details.values())) if details else {}
+            self.text += sum(len(value) for value in inner.values() if isinstance(value, str))
             entered = "stateEnteredEventDetails" in told or "stateExitedEventDetails" in told
             state = str(inner.get("name", "")) if entered else self._states.get(previous, "")
             self._states[number] = state

@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 NAME_IS_TAKEN = 90 * 86_400
 """Seconds after the end of a standard execution until its name is free again (StartExecution, `name`)."""
 
-MOST_ENDED = 5_000
+MOST_ENDED = 1_000
 """How many ended executions are kept. AWS keeps all for 90 days; an account in a process must be bounded."""
+
+MOST_TEXT = 64 * 1024 * 1024
+"""Characters in the inputs, outputs and causes of the ended executions that are kept."""
 
 _STATUSES = ("SUCCEEDED", "TIMED_OUT", "PENDING_REDRIVE", "ABORTED", "FAILED", "RUNNING")
 _NOT_THIS_TYPE = "This operation is not supported by this type of state machine"
@@ -53,6 +56,7 @@ class Workflows:
         self._lock = threading.RLock()
         self._executions: dict[str, list[Execution]] = {}
         self._ended_ones: deque[Execution] = deque()
+        self._text = 0
         self._express: set[Execution] = set()
         self._closed = False
         self._pauses = Pauses(account.clock, account.boundary.changed.notify)
@@ -171,6 +175,7 @@ class Workflows:
                 self._express.discard(execution)
             else:
                 self._ended_ones.append(execution)
+                self._text += execution.text
             self._forget_old()
         self.machines.let_go(execution)
         self._delete_if_free(execution.machine.arn)
@@ -180,9 +185,11 @@ class Workflows:
         """A standard execution is known for 90 days after its end; here only the latest of very many are."""
         while self._ended_ones:
             oldest = self._ended_ones[0]
-            if len(self._ended_ones) <= MOST_ENDED and self._is_taken(oldest):
+            few = len(self._ended_ones) <= MOST_ENDED and self._text <= MOST_TEXT
+            if few and self._is_taken(oldest):
                 return
             self._ended_ones.popleft()
+            self._text -= oldest.text
             several = self._executions.get(oldest.arn, [])
             if oldest in several:
                 several.remove(oldest)
