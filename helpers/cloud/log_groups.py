@@ -26,6 +26,12 @@ PLACES = (
         "It is replaced in moto.logs.models, because it knows few patterns and lets everything through otherwise.",
     ),
 )
+RETENTIONS = (
+    *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731),
+    *(1096, 1827, 2192, 2557, 2922, 3288, 3653),
+)
+"""Days for which a group can keep its events."""
+
 _DAY = 86_400_000
 _WITH_PATTERN = {"FilterLogEvents", "PutSubscriptionFilter", "PutMetricFilter"}
 
@@ -68,6 +74,11 @@ class LogGroups:
                 matcher(str(asked.get("filterPattern") or ""))
             except InvalidFilterPattern:
                 return error(exchange, "InvalidParameterException", "Invalid filter pattern")
+        days = asked.get("retentionInDays")
+        if exchange.action == "PutRetentionPolicy" and isinstance(days, int) and days not in RETENTIONS:
+            allowed = f"Member must satisfy enum value set: [{', '.join(map(str, RETENTIONS))}]"
+            sentence = f"Value '{days}' at 'retentionInDays' failed to satisfy constraint: {allowed}"
+            return error(exchange, "InvalidParameterException", f"1 validation error detected: {sentence}")
         if exchange.action == "GetLogEvents" and isinstance(asked.get("endTime"), int) and asked["endTime"] > 0:
             # moto includes the event at the end.
             exchange.body = json.dumps({**asked, "endTime": asked["endTime"] - 1}).encode()
