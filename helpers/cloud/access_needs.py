@@ -194,14 +194,11 @@ def _states(exchange: Exchange) -> Iterator[Need]:
 
 
 def _machine_of_task(token: str) -> str:
-    """The state machine that waits for a task token; empty when none does, so that the service says so."""
-    from moto.stepfunctions.models import stepfunctions_backends
+    """The state machine that waits for a task token; empty when none does: Step Functions then says so itself."""
+    from .account import the_open_account
 
-    for machine in tuple(stepfunctions_backends[ACCOUNT_ID][REGION].state_machines):
-        for execution in tuple(machine.executions):
-            if execution.task(token) is not None:
-                return str(machine.arn)
-    return ""
+    name = the_open_account().workflows.machine_of_task(token)
+    return arn("states", f"stateMachine:{name}") if name else ""
 
 
 # --- S3 --------------------------------------------------------------------------------------------------------

@@ -222,6 +222,13 @@ class Cloud:
         return False
 
 
+def the_open_account() -> Cloud:
+    """The account of this process. Raises RuntimeError when none is open."""
+    if _open is None:
+        raise RuntimeError("no account is open in this process")
+    return _open
+
+
 def _forget(cloud: Cloud) -> None:
     global _open
     with _open_lock:

@@ -24,6 +24,7 @@ from .work import Busy
 from .workflow_execution import Execution, Machine
 from .workflow_interpreter import Interpreter
 from .workflow_machines import Machines, check_paging
+from .workflow_map_runs import MapRuns
 from .workflow_names import Refused, check_arn, check_input, check_name, invalid
 from .workflow_threads import Pauses
 from .workflow_tokens import TaskTokens
@@ -72,6 +73,7 @@ class Workflows:
             "GetExecutionHistory": self._history,
             "DeleteStateMachine": self._delete_machine,
             **TaskTokens(self.interpreter, self._known).calls(),
+            **MapRuns(self._known, self._found).calls(),
         }
         for action, call in calls.items():
             account.boundary.route("states", action, _answering(call))
@@ -93,6 +95,10 @@ class Workflows:
         """The standard executions that are kept."""
         with self._lock:
             return [one for several in self._executions.values() for one in several]
+
+    def machine_of_task(self, token: str) -> str:
+        """The name of the state machine that waits, or waited, for a task token; empty when none does."""
+        return next((one.machine_name for one in self._known() if one.task(token) is not None), "")
 
     def close(self) -> None:
         """End all executions where they are; nothing more of them reaches anybody."""

@@ -12,6 +12,7 @@ from helpers.cloud import Cloud, permissions
 from helpers.cloud.journal import Caller
 
 from .deploying import TRUST, Deployer
+from .workflow_stage import Stage, allowing
 
 QUEUE = "arn:aws:sqs:us-east-1:123456789012:jobs"
 TABLE = "arn:aws:dynamodb:us-east-1:123456789012:table/orders"
@@ -642,9 +643,14 @@ def handler(event, context):
 
 
 @pytest.fixture(scope="module")
-def worker(cloud: Cloud) -> tuple[Deployer, str]:
+def stage(cloud: Cloud) -> Stage:
+    return Stage(cloud)
+
+
+@pytest.fixture(scope="module")
+def worker(cloud: Cloud, stage: Stage) -> tuple[Deployer, str]:
     """A deployed function whose role may write into no table."""
-    deployer = Deployer(cloud)
+    deployer = stage.functions
     cloud.client("dynamodb").create_table(
         TableName="orders",
         BillingMode="PAY_PER_REQUEST",
@@ -693,3 +699,22 @@ def test_a_call_of_a_workflow_has_no_address(cloud: Cloud) -> None:
     as_function(cloud, role, "sqs").list_queues()
     with pytest.raises(ClientError, match="sqs:listqueues"):
         as_function(cloud, role, "sqs", kind="workflow").list_queues()
+
+
+def test_a_task_token_needs_the_right_on_the_state_machine_that_waits_for_it(cloud: Cloud, stage: Stage) -> None:
+    url = cloud.client("sqs").create_queue(QueueName="tokens")["QueueUrl"]
+    ask = {
+        "Type": "Task",
+        "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken",
+        "Parameters": {"QueueUrl": url, "MessageBody": {"token.$": "$$.Task.Token"}},
+        "End": True,
+    }
+    machine = stage.machine({"Ask": ask}, roleArn=stage.new_role(allowing("sqs:SendMessage")))
+    stage.start(machine)
+    cloud.settle()
+    token = json.loads(cloud.client("sqs").receive_message(QueueUrl=url)["Messages"][0]["Body"])["token"]
+    other = as_function(cloud, role_with(cloud, "tells-others", allow("states:*", machine + "-2")), "stepfunctions")
+    with pytest.raises(ClientError, match="states:SendTaskSuccess on resource: " + machine):
+        other.send_task_success(taskToken=token, output="{}")
+    right = as_function(cloud, role_with(cloud, "tells", allow("states:SendTaskSuccess", machine)), "stepfunctions")
+    right.send_task_success(taskToken=token, output="{}")
