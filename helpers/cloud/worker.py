@@ -191,11 +191,11 @@ class Output:
         self._descriptor = descriptor
 
     def event(self, text: str) -> None:
-        """Write one log event, whatever lines it has."""
+        """Write one log event, whatever lines it has. Raises UnicodeEncodeError for half a pair of surrogates."""
+        data = text.encode("utf-8")
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
-        data = text.encode("utf-8", "backslashreplace")
         head = FRAME + len(data).to_bytes(4, "big") + (time.time_ns() // 1000).to_bytes(8, "big")
         self._write(head + data)
 
@@ -216,10 +216,10 @@ class Unbuffered(io.TextIOWrapper):
 
 
 def open_output() -> Output:
-    """Make print write in UTF-8, whatever the locale says."""
-    for number, name in ((1, "stdout"), (2, "stderr")):
+    """Make print write in UTF-8, whatever the locale says, and as strict as AWS's."""
+    for number, name, errors in ((1, "stdout", "strict"), (2, "stderr", "backslashreplace")):
         buffer = io.BufferedWriter(io.FileIO(number, "w", closefd=False), 65536)
-        setattr(sys, name, Unbuffered(buffer, "utf-8", "backslashreplace", "\n"))
+        setattr(sys, name, Unbuffered(buffer, "utf-8", errors, "\n"))
     return Output(1)
 
 
@@ -242,10 +242,8 @@ class LogHandler(logging.Handler):
         return True
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
-            self.output.event(self.format(record))
-        except Exception:
-            self.handleError(record)
+        # A record that cannot be formatted is the handler's error, as with AWS's client: nothing is caught.
+        self.output.event(self.format(record))
 
     def log(self, text: str) -> None:
         self.output.event(text)
@@ -306,6 +304,10 @@ class LambdaContext:
     def get_remaining_time_in_millis(self) -> int:
         """Milliseconds until the run is ended by its time-out, never negative."""
         return max(0, self._deadline - int(time.time() * 1000))
+
+    def w3c(self) -> dict[str, str]:
+        """The caller's trace context, which only AWS's own services send."""
+        return {}
 
     def log(self, message: object) -> None:
         self._output.event(str(message))
@@ -529,8 +531,10 @@ def run(client: RuntimeClient, handler: Callable[[Any, Any], Any], log: LogHandl
         try:
             event, context = _event(body), LambdaContext(headers, log.output)
             result, content_type = marshaller.result(handle_event_request(handler, event, context))
+            error = None
         except Exception as problem:
             error = payload_of(problem, request_id)
+        if error is not None:  # outside of the block above: what fails now is not "during handling" of the other
             log.output.event(error_event(error))
             client.fail(error, request_id)
             continue
@@ -553,15 +557,33 @@ def handle_event_request(
 
 def _event(body: bytes) -> Any:
     try:
-        return json.loads(body)
-    except ValueError as problem:
-        raise Fault("Runtime.UnmarshalError", f"Unable to unmarshal input: {problem}") from None
+        return json.loads(body, parse_constant=_no_constant)
+    except _NotJson:
+        found = re.search(r'(?:"(?:[^"\\]|\\.)*"|[^NI"])*', text := body.decode("utf-8", "replace"))
+        problem: ValueError = json.JSONDecodeError("Expecting value", text, found.end() if found else 0)
+    except ValueError as other:
+        problem = other
+    raise Fault("Runtime.UnmarshalError", f"Unable to unmarshal input: {problem}") from None
+
+
+class _NotJson(ValueError):
+    """NaN or an infinity: Python reads them, JSON has none."""
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _NotJson(name)
 
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
+
+
+def _show_end(kind: type[BaseException], problem: BaseException, trace: object) -> None:
+    """What Python writes when this process ends by an exception, without the folders of this machine."""
+    text = "".join(traceback.format_exception(kind, problem, problem.__traceback__))
+    sys.stderr.write(text.replace(__file__, "/var/runtime/bootstrap.py"))
 
 
 def main() -> None:
@@ -572,6 +594,7 @@ def main() -> None:
     end_from_outside(account)
     threading.Thread(target=end_with, args=(account,), name="account", daemon=True).start()
     log = LogHandler(open_output())
+    sys.excepthook = _show_end
     logging.getLogger().addHandler(log)
     client = RuntimeClient(os.environ["AWS_LAMBDA_RUNTIME_API"])
     try:

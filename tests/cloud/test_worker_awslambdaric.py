@@ -13,6 +13,7 @@ import pytest
 from helpers.cloud import Cloud
 from helpers.cloud.lambda_runtime import RunResult
 from tests.cloud.deploying import Deployer
+from tests.cloud.runtime_handlers import HANDLERS, SMALL
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or importlib.util.find_spec("awslambdaric") is None,
@@ -21,89 +22,12 @@ pytestmark = pytest.mark.skipif(
 
 Client = Literal["bundled", "awslambdaric"]
 
-HANDLERS: dict[str, tuple[str, bytes]] = {
-    "returns an object": (
-        "def handler(event, context):\n    return {'a': [1, 2.5, None, True], 'é': event}",
-        b'{"x": "y"}',
-    ),
-    "returns nothing": ("def handler(event, context):\n    pass", b"{}"),
-    "returns letters": ("def handler(event, context):\n    return 'élève заказ ñ 🙂'", b"{}"),
-    "returns bytes": ("def handler(event, context):\n    return b'[1,  2]'", b"{}"),
-    "returns decimals": (
-        "from decimal import Decimal as D\n"
-        "def handler(event, context):\n    return [D('1.10'), {'n': D('4')}, D('NaN'), D('1E+3')]",
-        b"{}",
-    ),
-    "returns a named tuple": (
-        "from collections import namedtuple\nP = namedtuple('P', 'x y')\n"
-        "def handler(event, context):\n    return [P(1, (2, 3)), {'p': P(None, P('a', 'b'))}]",
-        b"{}",
-    ),
-    "returns odd keys": (
-        "def handler(event, context):\n    return {1: 'a', None: 'b', True: 'c', 2.5: 'd'}",
-        b"{}",
-    ),
-    "returns large": ("def handler(event, context):\n    return event * 2", b'"' + b"z" * 2_500_000 + b'"'),
-    "returns too much": ("def handler(event, context):\n    return 'x' * 6_300_000", b"{}"),
-    "returns a set": ("def handler(event, context):\n    return {1}", b"{}"),
-    "returns a circle": ("def handler(event, context):\n    a = []\n    a.append(a)\n    return a", b"{}"),
-    "returns a tuple key": ("def handler(event, context):\n    return {(1, 2): 3}", b"{}"),
-    "raises": (
-        "def check(n):\n    raise ValueError(f'quantité {n}')\ndef handler(event, context):\n    check(0)",
-        b"{}",
-    ),
-    "raises with a cause": (
-        "def handler(event, context):\n    try:\n        {}['id']\n    except KeyError as e:\n"
-        "        raise RuntimeError('no order') from e",
-        b"{}",
-    ),
-    "raises without a message": (
-        "class Bad(Exception): pass\ndef handler(event, context):\n    raise Bad",
-        b"{}",
-    ),
-    "raises lines": ("def handler(event, context):\n    raise ValueError('one\\n  two')", b"{}"),
-    "raises a group": (
-        "def handler(event, context):\n    raise ExceptionGroup('several', [ValueError('a'), TypeError('b')])",
-        b"{}",
-    ),
-    "raises in a library": (
-        "import json\ndef handler(event, context):\n    json.loads(event['text'])",
-        b'{"text": "{"}',
-    ),
-    "exits": ("import sys\ndef handler(event, context):\n    print('bye')\n    sys.exit(0)", b"{}"),
-    "exits with a status": ("import sys\ndef handler(event, context):\n    sys.exit(3)", b"{}"),
-    "ends at once": ("import os\ndef handler(event, context):\n    print('bye')\n    os._exit(0)", b"{}"),
-    "takes too long": (
-        "import time\ndef handler(event, context):\n    print('start')\n    time.sleep(60)",
-        b"{}",
-    ),
-    "imports what is missing": ("import no_such_module\ndef handler(event, context):\n    pass", b"{}"),
-    "has no handler": ("def other(event, context):\n    pass", b"{}"),
-    "has a syntax error": ("def handler(event, context)\n    pass", b"{}"),
-    "fails while loading": ("raise LookupError('no table')", b"{}"),
-    "prints": (
-        "import sys\ndef handler(event, context):\n    print('one\\ntwo')\n    print('é', file=sys.stderr)\n"
-        "    print('without an end', end='')",
-        b"{}",
-    ),
-    "logs": (
-        "import logging\ndef handler(event, context):\n    logging.warning('two\\nlines %s', 'é')\n"
-        "    logging.getLogger('x').error('e')\n    logging.info('hidden')\n    context.log('by context')",
-        b"{}",
-    ),
-    "describes its context": (
-        """
-        NAMES = ("function_name", "function_version", "invoked_function_arn", "memory_limit_in_mb", "log_group_name")
-
-        def handler(event, context):
-            told = {name: getattr(context, name) for name in NAMES}
-            told["left"] = context.get_remaining_time_in_millis() > 500
-            return told | {"client": repr(context.client_context), "identity": repr(context.identity)}
-        """,
-        b"{}",
-    ),
-    "gets a broken event": ("def handler(event, context):\n    return event", b'{"a": '),
-}
+_ONE_OF_MANY = """
+    import importlib
+    def handler(event, context):
+        module, event = event
+        return importlib.import_module(module).handler(event, context)
+    """
 
 
 @pytest.fixture(scope="module")
@@ -122,25 +46,31 @@ def results(request: pytest.FixtureRequest, cloud: Cloud, functions: Deployer) -
     for client in clients:
         cloud.runtime.client = client
         try:
-            both.append(
-                cloud.runtime.invoke(name, event, request_id="the-run", client_context='{"custom": {"a": 1}}')
-            )
+            both.append(cloud.runtime.invoke(name, event, request_id="the-run", client_context='{"custom": {"a": 1}}'))
         finally:
             cloud.runtime.client = "bundled"
             cloud.runtime.forget(name)
     return both[0], both[1]
 
 
+OWN_FRAME = r'File "(?:[^"]*/awslambdaric/[^"]*|/var/runtime/[^"]*|<frozen runpy>)"'
+"""A line of a trace that is about the client itself."""
+
+
 def _comparable(result: RunResult) -> Any:
     """A payload without the folders that only the bundled worker gives AWS's names."""
     text = result.payload.decode("utf-8", "backslashreplace")
+    text = re.sub(r"line repeated \d+ more", "line repeated N more", text)
     text = re.sub(r"/[^\"\\]*?/once-code-[^/]+/code-\d+/", "/var/task/", text)
-    text = re.sub(r"/[^\"\\ ]*?/lib/python3\.\d+/(?=importlib|json)", "/var/lang/lib/python3/", text)
+    text = re.sub(r"/[^\"\\ ]*?/lib/python3\.\d+/(?=importlib|json|logging)", "/var/lang/lib/python3/", text)
     text = re.sub(r"/var/lang/lib/python3\.\d+/", "/var/lang/lib/python3/", text)
     try:
-        return json.loads(text)
+        payload = json.loads(text)
     except ValueError:
         return text
+    if isinstance(payload, dict) and "stackTrace" in payload:
+        payload["stackTrace"] = [line for line in payload["stackTrace"] if not re.search(OWN_FRAME, line)]
+    return payload
 
 
 def _events(result: RunResult) -> list[str]:
@@ -148,12 +78,16 @@ def _events(result: RunResult) -> list[str]:
     events = []
     for text in result.log:
         text = re.sub(r"/[^\"\s]*?/once-code-[^/]+/code-\d+/", "/var/task/", text)
-        text = re.sub(r"/[^\"\s]*?/lib/python3\.\d+/(?=importlib|json)", "/var/lang/lib/python3/", text)
+        text = re.sub(r"/[^\"\s]*?/lib/python3\.\d+/(?=importlib|json|logging)", "/var/lang/lib/python3/", text)
         text = re.sub(r"/var/lang/lib/python3\.\d+/", "/var/lang/lib/python3/", text)
+        text = re.sub(r"\[Previous line repeated \d+ more times\]", "[Previous line repeated N more times]", text)
+        if result.outcome == "crash" and text.startswith((" ", "Traceback", "During handling", "[ERROR]")):
+            continue  # the trace that Python itself writes, with the frames of the client
+        text = re.sub(rf"\n\s*{OWN_FRAME}[^\n]*(?:\n\s+(?!File)[^\n]*)?", "", text)
         text = re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", "TIME", text)
         text = re.sub(r"\[\d{13}\]", "[TIME]", text)
         text = re.sub(r"\d+(\.\d+)? (ms|MB)", "N", text)
-        if "LAMBDA_WARNING" not in text:
+        if "LAMBDA_WARNING" not in text and (text or result.outcome != "crash"):
             events.append(text)
     return events
 
@@ -176,6 +110,38 @@ def test_same_outcome_payload_and_log(results: tuple[RunResult, RunResult]) -> N
         assert _events(ours)[:3] == _events(reference)[:3]
     else:
         assert _events(ours) == _events(reference)
+
+
+@pytest.fixture(scope="module")
+def small_results(cloud: Cloud, functions: Deployer) -> dict[str, list[RunResult]]:
+    """What each of the small handlers does in the bundled worker and in AWS's."""
+    modules = {f"case_{number}": case for number, case in enumerate(SMALL.values())}
+    files = {f"{module}.py": source for module, (source, _) in modules.items()}
+    name = functions.create({"app.py": _ONE_OF_MANY, **files}, Timeout=2)
+    results: dict[str, list[RunResult]] = {case: [] for case in SMALL}
+    clients: tuple[Client, Client] = ("bundled", "awslambdaric")
+    for client in clients:
+        cloud.runtime.client = client
+        try:
+            for (module, (_, event)), told in zip(modules.items(), results.values(), strict=True):
+                payload = f'["{module}", '.encode() + event + b"]"
+                context = '{"custom": {"a": 1}}'
+                told.append(cloud.runtime.invoke(name, payload, request_id="the-run", client_context=context))
+        finally:
+            cloud.runtime.client = "bundled"
+            cloud.runtime.forget(name)
+    return results
+
+
+@pytest.mark.parametrize("case", SMALL)
+def test_same_outcome_payload_and_log_of_a_small_handler(small_results: dict[str, list[RunResult]], case: str) -> None:
+    ours, reference = small_results[case]
+    assert (ours.outcome, ours.error_type) == (reference.outcome, reference.error_type)
+    assert _comparable(ours) == _comparable(reference)
+    if case not in {"raises much"}:  # the frames of the client itself are cut off at another place
+        assert [text for text in _events(ours) if "INIT_START" not in text] == [
+            text for text in _events(reference) if "INIT_START" not in text
+        ]
 
 
 @pytest.mark.parametrize(
