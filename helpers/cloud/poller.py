@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 from moto.moto_api._internal import mock_random
 from moto.sqs.models import Message, Queue
 
-from . import event_filter, sqs_queue, sqs_records
+from . import event_filter, permissions, sqs_queue, sqs_records
 from .boundary import READS, Boundary, Changed
 from .clock import Clock
 from .environment import REGION
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .lambda_runtime import RunResult
 
 # Calls of these services put no message into a queue, and handlers make many of them.
-_UNRELATED = {"dynamodb", "logs", "iam", "sts"}
+_UNRELATED = {"dynamodb", "logs", "sts"}
 
 # What happens to single messages: it changes nothing for mappings that are at work already.
 _MESSAGES = {"SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"}
@@ -168,6 +168,8 @@ class Poller:
         self._workers: list[threading.Thread] = []
         self._closed = False
         self._at_work = False
+        self._rights: dict[tuple[str, str, str], bool] = {}
+        self._rights_at = 0
         boundary.after_answer.append(self._look_after)
         clock.on_skip(self._wake.notify)
         self._thread = threading.Thread(target=self._watch, name="once-poller", daemon=True)
@@ -198,6 +200,8 @@ class Poller:
     def _look_after(self, exchange: Exchange, response: Response) -> None:
         if exchange.service in _UNRELATED or exchange.action.startswith(READS):
             return
+        if exchange.service == "iam":
+            self._rights_at = 0
         if not (self._at_work and exchange.action in _MESSAGES):
             self._wake.notify()
 
@@ -253,13 +257,29 @@ class Poller:
         return True
 
     def _source(self, lane: Lane) -> Queue | None:
-        """The queue, if messages are delivered from it: the mapping is on, and queue and function exist."""
+        """The queue, if messages are delivered from it: the mapping is on, queue and function exist, its role may."""
         mapping = lane.mapping
-        if mapping.state != "Enabled" or not mapping.enabled:
-            return None
-        if find_function(mapping.settings.function_arn) is None:
+        if mapping.state != "Enabled" or not mapping.enabled or not self._may(mapping, "ReceiveMessage"):
             return None
         return sqs_queue.find(mapping.queue_arn)
+
+    def _may(self, mapping: Mapping, action: str) -> bool:
+        """Whether the function exists and its role has a right on the queue.
+
+        It is asked for each message, so an answer holds until somebody changes a policy, at most for a second.
+        """
+        function = find_function(mapping.settings.function_arn)
+        if function is None:
+            return False
+        second = int(self._clock.now())
+        if second != self._rights_at:
+            self._rights.clear()
+            self._rights_at = second
+        asked = (function.role, action, mapping.queue_arn)
+        if asked not in self._rights:
+            decision = permissions.decide(function.role, f"sqs:{action}", mapping.queue_arn, self._clock.now())
+            self._rights[asked] = decision == "allowed"
+        return self._rights[asked]
 
     def _take(self, lane: Lane) -> Batch | None:
         """The mapping's next batch, if it is complete and may run. Counts it as running."""
@@ -406,6 +426,10 @@ class Poller:
             return
         now = self._now()
         caller = self._caller(lane.mapping, batch)
+        # A function that was deleted meanwhile had the right when its run began.
+        exists = find_function(lane.mapping.settings.function_arn) is not None
+        if exists and len(failed) < len(batch.entries) and not self._may(lane.mapping, "DeleteMessage"):
+            failed, reason = set(batch.entries), "no permission"
         for message_id, entry in batch.entries.items():
             if message_id in failed:
                 if entry.message in queue.pending_messages:
