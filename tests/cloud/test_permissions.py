@@ -20,7 +20,7 @@ TABLE = "arn:aws:dynamodb:us-east-1:123456789012:table/orders"
 
 def role_with(cloud: Cloud, name: str, *statements: dict[str, Any]) -> str:
     iam = cloud.client("iam")
-    arn = iam.create_role(RoleName=name, AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    arn = iam.create_role(RoleName=name, AssumeRolePolicyDocument=TRUST)["Role"]["Arn"]
     if statements:
         document = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
         iam.put_role_policy(RoleName=name, PolicyName="p", PolicyDocument=document)
