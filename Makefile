@@ -3,7 +3,7 @@ PYTHON ?= python3
 LANG_ ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test setup notebooks i18n lock clean
+.PHONY: help lab test bench setup notebooks i18n lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -14,6 +14,9 @@ lab: ## open the course in JupyterLab (first time: sets up .venv); LANG_=fr: its
 
 test: ## run everything that CI runs
 	@$(PYTHON) -m helpers test
+
+bench: ## measure the emulated account beside ministack (20 minutes); writes docs/benchmarks.md
+	@$(PYTHON) -m helpers bench
 
 setup: ## only create or repair .venv
 	@$(PYTHON) -m helpers setup

@@ -11,7 +11,7 @@ from pathlib import Path
 from helpers.launcher.environment import ROOT, Environment, remove
 from helpers.launcher.terminal import Trouble, command, complain, say
 
-_CACHES = (".pytest_cache", ".ruff_cache", ".hypothesis", ".mypy_cache", "build", "once_course.egg-info")
+_CACHES = (".cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".mypy_cache", "build", "once_course.egg-info")
 
 
 def _setup(options: argparse.Namespace, environment: Environment) -> int:
@@ -32,6 +32,12 @@ def _test(options: argparse.Namespace, environment: Environment) -> int:
 
     environment.prepare("test")
     return run_suite(environment, options.only)
+
+
+def _bench(options: argparse.Namespace, environment: Environment) -> int:
+    python = environment.prepare("course")
+    command_line = [python, "-m", "benchmarks", *options.arguments]
+    return subprocess.run(command_line, cwd=environment.root, env=environment.variables(), check=False).returncode
 
 
 def _course(*arguments: str) -> Callable[[argparse.Namespace, Environment], int]:
@@ -86,6 +92,8 @@ def parser() -> argparse.ArgumentParser:
     lab.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
     test = add("test", "run everything that CI runs", _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
+    bench = add("bench", "measure the emulated account beside ministack", _bench)
+    bench.add_argument("arguments", nargs=argparse.REMAINDER, help="for python -m benchmarks, for example --rounds 1")
     setup = add("setup", "only create or repair .venv", _setup)
     setup.add_argument("--set", choices=("course", "test"), default="course", help="which lock file (default: course)")
     notebooks = add("notebooks", "write notebooks/ from lessons/", _course("build"))

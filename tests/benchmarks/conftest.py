@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.cloud.conftest import cloud
+
+__all__ = ["cloud"]
