@@ -81,6 +81,7 @@ class Execution:
         self.done = threading.Event()
         self.env: Any = None
         self._tokens: Any = None
+        self._maps: Any = None
         self._interpreter = interpreter
         self._pauses = pauses
         self._journal = journal
@@ -120,6 +121,10 @@ class Execution:
     def task(self, token: str) -> Any | None:
         """The endpoint of a task that waits, or waited, for this token; None when no task of this execution does."""
         return self._tokens.get(token) if self._tokens is not None else None
+
+    def map_runs(self) -> list[Any]:
+        """The interpreter's records of its Map states in distributed mode."""
+        return list(self._maps.get_all()) if self._maps is not None else []
 
     def works(self) -> bool:
         """Whether it runs and can go on by itself; one that waits for time or for a token is at rest."""
@@ -221,6 +226,7 @@ class Execution:
             program = loaded.parse(self.machine.definition)
             self.env = self._environment(loaded)
             self._tokens = self.env.callback_pool_manager
+            self._maps = self.env.map_run_record_pool_manager
             seconds = self._seconds(program)
             if seconds is not None:
                 ExecutionThread(self._pauses, self, target=self._watch, args=(seconds,)).start()
@@ -305,11 +311,8 @@ def _environment_class(loaded: Loaded) -> Any:
 
         def close_frame(self, frame: Any) -> None:
             super().close_frame(frame)
-            frame.event_history_context.left = True
-
-        def delete_frame(self, frame: Any) -> None:
-            super().delete_frame(frame)
-            frame.event_history_context.left = True
+            if frame.event_history_context is not self.event_history_context:
+                frame.event_history_context.left = True
 
         @classmethod
         def as_frame_of(cls, env: Any, event_history_frame_cache: Any = None) -> Any:

@@ -237,6 +237,8 @@ class Interpreter:
         services = f"{_TASKS}service.state_task_service_"
         errors = importlib.import_module(f"{_PACKAGE}asl.component.common.error_name.error_equals_decl").ErrorEqualsDecl
         self._replace(errors, "_eval_body", _matching(errors._eval_body))
+        jsonata = importlib.import_module(f"{_PACKAGE}asl.jsonata.jsonata")
+        self._replace(jsonata, "_eval_jsonata", _no_jsonata)
         of_lambda = importlib.import_module(f"{services}lambda").StateTaskServiceLambda
         self._replace(of_lambda, "_error_cause_from_client_error", staticmethod(lambda_task_error))
         of_dynamodb = importlib.import_module(f"{services}dynamodb").StateTaskServiceDynamoDB
@@ -265,6 +267,11 @@ class Interpreter:
         before = owner.__dict__[name]
         setattr(owner, name, new)
         self._undo.append(lambda: setattr(owner, name, before))
+
+
+def _no_jsonata(expression: str) -> Any:
+    """moto has no evaluator of JSONata: what needs one fails, and says why."""
+    raise RuntimeError("JSONata expressions are not emulated in this account; use JSONPath.")
 
 
 def _matching(before: Callable[..., None]) -> Callable[..., None]:

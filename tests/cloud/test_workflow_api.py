@@ -64,6 +64,18 @@ def test_a_name_is_free_again_ninety_days_after_the_execution_closed(stage: Stag
     assert (first["input"], second["input"]) == ('{"n": 1}', '{"n": 2}')
 
 
+def test_starts_with_one_name_that_race_begin_one_execution(stage: Stage) -> None:
+    machine = stage.machine(WAIT)
+    arns: list[str] = []
+    threads = [threading.Thread(target=lambda: arns.append(stage.start(machine, {}, name="race"))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert (len(arns), len(set(arns))) == (6, 1)
+    assert len(stage.sfn.list_executions(stateMachineArn=machine)["executions"]) == 1
+
+
 @pytest.mark.parametrize("name", ["with space", "a:b", "what?", "a/b", "tab\t", "quote'\"", "a\u0085b"])
 def test_a_name_with_a_forbidden_character_is_refused(stage: Stage, passing: str, name: str) -> None:
     """StartExecution and CreateStateMachine, `name`: what a name must not contain."""
@@ -438,6 +450,33 @@ def test_a_task_token_ends_the_wait_for_a_callback(stage: Stage) -> None:
         stage.sfn.send_task_success(taskToken=token, output="{}")
     with refused("InvalidToken"):
         stage.sfn.send_task_failure(taskToken="nobody's")
+
+
+# --- map runs ------------------------------------------------------------------------------------------------------
+
+
+def test_a_map_in_distributed_mode_tells_of_its_run(stage: Stage) -> None:
+    """ListMapRuns and DescribeMapRun."""
+    part = {
+        "ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
+        "StartAt": "P",
+        "States": {"P": {"Type": "Pass", "End": True}},
+    }
+    states = {"All": {"Type": "Map", "Label": "Parts", "ItemProcessor": part, "End": True}}
+    done = stage.run(stage.machine(states), [1, 2, 3])
+    assert done["output"] == "[1,2,3]"
+    run = stage.sfn.list_map_runs(executionArn=done["executionArn"])["mapRuns"][0]["mapRunArn"]
+    told = stage.sfn.describe_map_run(mapRunArn=run)
+    assert (told["status"], told["itemCounts"]["succeeded"]) == ("SUCCEEDED", 3)
+    with refused("ResourceNotFound"):
+        stage.sfn.describe_map_run(mapRunArn=f"{NOBODY}:mapRun:nobody/label:1")
+
+
+def test_jsonata_says_that_it_is_not_emulated(stage: Stage) -> None:
+    states = {"A": {"Type": "Pass", "Output": "{% $states.input %}", "End": True}}
+    done = stage.run(stage.machine(states, top={"QueryLanguage": "JSONata"}))
+    assert (done["status"], done["error"]) == ("FAILED", "States.Runtime")
+    assert "JSONata expressions are not emulated" in done["cause"]
 
 
 # --- preloading ----------------------------------------------------------------------------------------------------

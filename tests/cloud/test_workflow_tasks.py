@@ -252,6 +252,7 @@ def test_other_services_are_called_with_the_role_too(stage: Stage, way: str, all
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
             BillingMode="PAY_PER_REQUEST",
         )
+        stage.cloud.client("dynamodb").get_waiter("table_exists").wait(TableName=table)
         parameters = {"TableName": table, "Item": {"id": {"S": "a"}}}
         action = "dynamodb:PutItem"
         denied = "DynamoDb.DynamoDbException" if way.startswith("aws-sdk") else "DynamoDB.AmazonDynamoDBException"
@@ -281,6 +282,7 @@ def test_a_conditional_write_of_a_workflow_that_is_refused_is_an_error_it_can_ca
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         BillingMode="PAY_PER_REQUEST",
     )
+    stage.cloud.client("dynamodb").get_waiter("table_exists").wait(TableName=table)
     put = {
         "Type": "Task",
         "Resource": "arn:aws:states:::dynamodb:putItem",
