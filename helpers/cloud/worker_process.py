@@ -37,7 +37,8 @@ _LONGEST_PAUSE = 3.0
 least so many, and at most so many while runs go on."""
 
 _RUSH = 3.0
-"""Seconds. Two uses of a spare within this time are a rush: workers crash one after the other, or many start."""
+"""Seconds. Two uses of a spare within this time, and a process that ended, are a rush: workers crash one after the
+other."""
 
 
 def basic_environment() -> dict[str, str]:
@@ -171,6 +172,7 @@ class Spares:
         self._ready: list[WorkerProcess] = []
         self._changed = threading.Condition()
         self._taken = 0.0
+        self._in_use: list[WorkerProcess] = []
         self._rush_until = 0.0
         self._closed = False
         self._thread = threading.Thread(target=self._keep, name="once-spares", daemon=True)
@@ -180,10 +182,14 @@ class Spares:
         """A process without a task: a spare one, or a new one when there is none."""
         with self._changed:
             now = time.monotonic()
-            if now - self._taken < _RUSH:
+            died = [process for process in self._in_use if process.returncode is not None]
+            if died and now - self._taken < _RUSH:
                 self._rush_until = now + _RUSH
             self._taken = now
             spare = self._ready.pop(0) if self._ready else None
+            self._in_use = [process for process in self._in_use if process not in died]
+            if spare is not None:
+                self._in_use.append(spare)
             self._changed.notify()
         if spare is not None and spare.returncode is None:
             return spare

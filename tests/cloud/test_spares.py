@@ -36,6 +36,7 @@ def test_two_crashes_in_a_row_find_spares_and_afterwards_one_is_kept(spares: Spa
     taken = [spares.take()]
     wait_until(lambda: ready(spares) == 1)
     known = list(spares._ready)
+    taken[0].close()
     taken.append(spares.take())
     assert taken[1] is known[0]
     wait_until(lambda: ready(spares) == 2)
@@ -44,6 +45,17 @@ def test_two_crashes_in_a_row_find_spares_and_afterwards_one_is_kept(spares: Spa
     for process in taken:
         process.close()
     wait_until(lambda: sum(process.returncode is None for process in left_over) == 1)
+
+
+def test_two_workers_that_both_live_are_no_rush(spares: Spares, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_process, "_RUSH", 60.0)
+    wait_until(lambda: ready(spares) == 1)
+    taken = [spares.take()]
+    wait_until(lambda: ready(spares) == 1)
+    taken.append(spares.take())
+    assert spares._wanted() == 1
+    for process in taken:
+        process.close()
 
 
 def test_spares_that_are_closed_leave_no_process(spares: Spares) -> None:
