@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
 
 from .boundary import Boundary
 from .exchange import Exchange, with_parameters
 from .journal import Journal, MessageAcknowledged, MessageDeadLettered, MessageReceived, MessageSent
 from .responses import Response
+from .sqs_queue import Received
 from .sqs_request import entries, queue_name, queue_of
 
 # Seconds between two looks of a long poll at a queue in which nothing arrives but time passes: a message can
@@ -24,8 +24,7 @@ class Messages:
         self._boundary = boundary
         self._journal = journal
         boundary.route("sqs", "ReceiveMessage", self._receive)
-        boundary.before("sqs", "ReceiveMessage", self._look_at_dead_letters)
-        boundary.after("sqs", "ReceiveMessage", self._dead_lettered)
+        boundary.after("sqs", "ReceiveMessage", self._received)
         boundary.after("sqs", "SendMessage", self._sent)
         boundary.after("sqs", "SendMessageBatch", self._sent_batch)
         boundary.before("sqs", "DeleteMessage", self._find)
@@ -42,7 +41,6 @@ class Messages:
             response = self._boundary.ask_moto(exchange, at_once)
             left = end - time.monotonic()
             if response.status >= 400 or left <= 0 or b"ReceiptHandle" in response.payload:
-                self._received(exchange, response)
                 return response
             self._boundary.changed.wait(seen, min(left, _LOOK_AGAIN))
 
@@ -77,60 +75,44 @@ class Messages:
         self._journal.record(MessageSent, queue=queue, message_id=message_id, body=body, caller=exchange.caller)
 
     def _received(self, exchange: Exchange, response: Response) -> None:
-        if response.status >= 400:
+        """What a receive took, and what it moved because it had been received too often.
+
+        SQS Developer Guide, "Using dead-letter queues".
+        """
+        queue = queue_of(exchange.parameters)
+        known = queue.__dict__.pop("received", None) if queue is not None else None
+        exchange.notes["received"] = received = known or Received()
+        if queue is None or response.status >= 400:
             return
-        ids = _message_ids(exchange, response)
-        counts = self._receive_counts(exchange, ids)
-        for message_id in ids:
+        for message in received.dead_lettered:
+            self._journal.record(
+                MessageDeadLettered,
+                queue=queue.name,
+                message_id=message.id,
+                dead_letter_queue=received.dead_letter_queue,
+            )
+        for message in received.messages:
             self._journal.record(
                 MessageReceived,
-                queue=queue_name(exchange.parameters),
-                message_id=message_id,
-                receive_count=counts[message_id],
+                queue=queue.name,
+                message_id=message.id,
+                receive_count=message.approximate_receive_count,
                 caller=exchange.caller,
             )
-
-    def _receive_counts(self, exchange: Exchange, ids: list[str]) -> dict[str, int]:
-        """How often each message was received; 1 for one that another caller deleted meanwhile."""
-        counts = dict.fromkeys(ids, 1)
-        missing = set(ids)
-        with self._boundary.lock:
-            queue = queue_of(exchange.parameters)
-            for message in queue._messages if queue is not None else ():
-                if not missing:
-                    break
-                if message.id in missing:
-                    missing.discard(message.id)
-                    counts[message.id] = message.approximate_receive_count
-        return counts
-
-    def _look_at_dead_letters(self, exchange: Exchange) -> None:
-        target = self._dead_letters(exchange)
-        exchange.notes["dead letters"] = len(target._messages) if target is not None else 0
-
-    def _dead_lettered(self, exchange: Exchange, response: Response) -> None:
-        """A receive moves what was received too often (SQS Developer Guide, "Using dead-letter queues")."""
-        target = self._dead_letters(exchange)
-        if target is not None:
-            for message in target._messages[exchange.notes["dead letters"] :]:
-                self._journal.record(
-                    MessageDeadLettered,
-                    queue=queue_name(exchange.parameters),
-                    message_id=message.id,
-                    dead_letter_queue=target.name,
-                )
-
-    def _dead_letters(self, exchange: Exchange) -> Any:
-        queue = queue_of(exchange.parameters)
-        return queue.dead_letter_queue if queue is not None else None
 
     def _find(self, exchange: Exchange) -> None:
         queue = queue_of(exchange.parameters)
         handles = {entry.get("ReceiptHandle") for entry in entries(exchange)}
         # A message that was never received has the handle None.
         handles.discard(None)
-        messages = queue._messages if queue is not None and handles else ()
-        exchange.notes["messages"] = [m for m in messages if handles.intersection(m.all_receipt_handles)]
+        found = exchange.notes["messages"] = []
+        for message in queue._messages if queue is not None else ():
+            if not handles:
+                # What was received lies near the head: the rest of a long queue is not looked at.
+                break
+            if known := handles.intersection(message.all_receipt_handles):
+                handles -= known
+                found.append(message)
 
     def _acknowledged(self, exchange: Exchange, response: Response) -> None:
         """Record what is gone: an entry of a batch can fail by itself."""
@@ -148,8 +130,7 @@ _SENT = re.compile(r"<Id>([^<]+)</Id>\s*<MessageId>([^<]+)</MessageId>")
 
 
 def _message_ids(exchange: Exchange, response: Response) -> list[str]:
-    """The ids of the messages in an answer to a send or a receive, in either of SQS's protocols."""
+    """The id of the message in an answer to a send, in either of SQS's protocols."""
     if not exchange.is_json:
         return re.findall(r"<MessageId>([^<]+)</MessageId>", response.payload.decode())
-    answer = response.json()
-    return [message["MessageId"] for message in answer.get("Messages", [answer] if "MessageId" in answer else [])]
+    return [response.json()["MessageId"]]

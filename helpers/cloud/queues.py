@@ -206,8 +206,7 @@ class Queues:
 
     def _add_source(self, exchange: Exchange, response: Response) -> None:
         """DeadLetterQueueSourceArn, which moto does not know (SQS API Reference, ReceiveMessage)."""
-        queue = queue_of(exchange.parameters)
-        sources = _sources(queue.__dict__.pop("just_received", ())) if queue is not None else {}
+        sources = _sources(exchange.notes["received"].messages)
         asked = [*(exchange.parameters.get(name) or [] for name in _NAME_LISTS)]
         wanted = {name for names in asked if isinstance(names, list) for name in names}
         if not sources or not exchange.is_json or response.status >= 400 or not wanted & {"All", _SOURCE}:

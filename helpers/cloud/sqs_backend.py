@@ -93,8 +93,8 @@ def receive_message(
         int(visibility_timeout),
         short=queue.__dict__.pop("polled_short", False),
     )
-    # For what moto's answer leaves out: the hook after this call.
-    queue.__dict__["just_received"] = received.messages
+    # For the hooks after this call: moto's answer does not say all of it.
+    queue.__dict__["received"] = received
     answered = []
     for message in received.messages:
         shown = copy.copy(message)
