@@ -192,6 +192,7 @@ def _deploy(cloud: Cloud, batch: int) -> None:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    dynamodb.get_waiter("table_exists").wait(TableName=TABLE)
     trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
     role = iam.create_role(RoleName="load", AssumeRolePolicyDocument=_document(trust))["Role"]["Arn"]
     rights = {"Effect": "Allow", "Action": ["sqs:*", "dynamodb:PutItem", "logs:*"], "Resource": "*"}

@@ -118,6 +118,7 @@ def _set_up(endpoint: str, clients: dict[str, Any]) -> str:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    clients["dynamodb"].get_waiter("table_exists").wait(TableName="orders")
     functions.create_function(
         FunctionName="orders",
         Runtime="python3.12",

@@ -40,6 +40,7 @@ def shop(cloud: Cloud) -> Shop:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    boto3.client("dynamodb").get_waiter("table_exists").wait(TableName="orders")
     queue = boto3.client("sqs").create_queue(QueueName="orders", Attributes={"VisibilityTimeout": "60"})["QueueUrl"]
     cloud.deploy(
         "worker",

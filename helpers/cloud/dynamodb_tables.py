@@ -32,7 +32,7 @@ TTL_CHANGES_EVERY = 3600
 """Seconds between two changes of a table's time to live."""
 
 _SWEEP_EVERY = 60.0
-_LOOK_SECONDS = 0.15
+_LOOK_SECONDS = 0.02
 _SWEEPER = Caller("service", "dynamodb.amazonaws.com")
 
 
@@ -43,7 +43,7 @@ class Tables:
     """
 
     def __init__(self, boundary: Boundary, clock: Clock, journal: Journal) -> None:
-        self.creating_seconds = 0.0
+        self.creating_seconds = 5.0
         self._boundary, self._clock, self._journal = boundary, clock, journal
         self._ready_at: dict[str, float] = {}
         self._began: dict[str, float] = {}

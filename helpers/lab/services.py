@@ -139,13 +139,14 @@ class Services:
         return sorted(found, key=lambda item: str(item.get("id", {}).get("S", "")))
 
     def make_table(self, table: str) -> None:
-        """Create a table whose key is the string `id`."""
+        """Create a table whose key is the string `id`, and wait until it can be used."""
         self.client("dynamodb").create_table(
             TableName=table,
             KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
             BillingMode="PAY_PER_REQUEST",
         )
+        self.client("dynamodb").get_waiter("table_exists").wait(TableName=table)
 
     def has_log_group(self, name: str) -> bool:
         groups = self.client("logs").describe_log_groups(logGroupNamePrefix=name)["logGroups"]

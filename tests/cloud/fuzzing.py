@@ -101,6 +101,7 @@ def prepare(cloud: Cloud) -> None:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    cloud.client("dynamodb").get_waiter("table_exists").wait(TableName="kept")
     iam = cloud.client("iam")
     role = iam.create_role(RoleName="kept", AssumeRolePolicyDocument=_TRUST_ALL)["Role"]["Arn"]
     iam.put_role_policy(RoleName="kept", PolicyName="all", PolicyDocument=POLICY)

@@ -25,6 +25,7 @@ def orders(cloud: Cloud) -> Iterator[Any]:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    client.get_waiter("table_exists").wait(TableName="orders")
     yield client
     client.delete_table(TableName="orders")
 

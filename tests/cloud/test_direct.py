@@ -71,6 +71,7 @@ def account() -> Iterator[Cloud]:
             KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         )
+        dynamodb.get_waiter("table_exists").wait(TableName="direct")
         dynamodb.put_item(TableName="direct", Item={"id": {"S": "à"}, "n": {"N": "1"}, "b": {"B": b"\x00\xff"}})
         yield cloud
 

@@ -192,6 +192,7 @@ def test_a_table_that_is_throttled_says_so_by_its_billing_mode(
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         **(throughput if mode == "PROVISIONED" else {}),
     )
+    client.get_waiter("table_exists").wait(TableName=mode)
     cloud.faults.throttle("dynamodb", "*", resource=mode, times=4)
     client.list_tables()
     for call in (

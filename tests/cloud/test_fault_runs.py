@@ -71,6 +71,7 @@ class Shop(Stage):
             KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         )
+        self.table.get_waiter("table_exists").wait(TableName="orders")
 
     def invoke(self, order: str, function: str = "shop", **more: Any) -> Any:
         return self.deployer.invoke(function, {"id": order, **more})[0]

@@ -27,6 +27,7 @@ def table(cloud: Cloud) -> Any:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    client.get_waiter("table_exists").wait(TableName="seeded")
     return client
 
 

@@ -26,6 +26,7 @@ def table(cloud: Cloud) -> Iterator[Any]:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    client.get_waiter("table_exists").wait(TableName="faulty")
     yield client
     cloud.faults.clear()
     client.delete_table(TableName="faulty")

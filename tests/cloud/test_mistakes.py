@@ -26,6 +26,7 @@ def table(cloud: Cloud) -> Any:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    client.get_waiter("table_exists").wait(TableName="orders")
     cloud.client("sqs").create_queue(QueueName="jobs")
     return client
 

@@ -387,6 +387,7 @@ def test_leading_keys_and_attributes_bound_what_a_role_sees_of_a_table(cloud: Cl
         KeySchema=[{"AttributeName": "tenant", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "tenant", "AttributeType": "S"}],
     )
+    cloud.client("dynamodb").get_waiter("table_exists").wait(TableName="tenants")
     condition = {
         "ForAllValues:StringEquals": {
             "dynamodb:LeadingKeys": ["anna"],
@@ -657,6 +658,7 @@ def worker(cloud: Cloud, stage: Stage) -> tuple[Deployer, str]:
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
+    cloud.client("dynamodb").get_waiter("table_exists").wait(TableName="orders")
     return deployer, deployer.create(HANDLER, Timeout=20, Role=role_with(cloud, "handler-role"))
 
 
