@@ -212,11 +212,15 @@ E = TypeVar("E", bound=Event)
 class Journal:
     """A bounded, thread-safe list of events.
 
-    `size` is the number of events kept, `now` gives the time in seconds.
+    `size` is the number of events kept, `most` how many characters they may hold together, `now` gives the time in
+    seconds.
     """
 
-    def __init__(self, size: int = 20_000, now: Callable[[], float] = time.time) -> None:
-        self._events: deque[Event] = deque(maxlen=size)
+    def __init__(self, size: int = 20_000, now: Callable[[], float] = time.time, most: int = 64_000_000) -> None:
+        self._events: deque[Event] = deque()
+        self._size, self._most = size, most
+        self._weights: deque[int] = deque()
+        self._weight = 0
         self._now = now
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -229,14 +233,26 @@ class Journal:
         for names, other in self._aside:
             if not names.isdisjoint(_subjects(fields)):
                 return other.record(kind, **fields)
+        weight = _weight(fields)
+        if weight > _LARGE:
+            fields = _shortened(fields)
+            weight = _weight(fields)
         with self._lock:
             self.last = next(self._numbers)
             event = kind(number=self.last, at=self._now(), **fields)
-            self._events.append(event)
+            self._keep(event, weight)
             subscribers = self._subscribers
         for tell in subscribers:
             tell(event)
         return event
+
+    def _keep(self, event: Event, weight: int) -> None:
+        self._events.append(event)
+        self._weights.append(weight)
+        self._weight += weight
+        while len(self._events) > self._size or (self._weight > self._most and len(self._events) > 1):
+            self._events.popleft()
+            self._weight -= self._weights.popleft()
 
     @property
     def dropped(self) -> int:
@@ -281,6 +297,34 @@ class Journal:
         finally:
             with self._lock:
                 self._aside = tuple(kept for kept in self._aside if kept is not entry)
+
+
+_LARGE = 16_000_000
+"""Characters. Larger than any message, item, event or result is only the code of a function in a request."""
+
+_SHOWN = 1_000
+
+
+def _weight(value: Any) -> int:
+    """How many characters a value holds, and a little for each member."""
+    if isinstance(value, (str, bytes)):
+        return len(value)
+    if isinstance(value, Mapping):
+        return 64 + sum(len(str(name)) + _weight(inner) for name, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return 64 + sum(map(_weight, value))
+    return 16
+
+
+def _shortened(value: Any) -> Any:
+    """The same with the beginning only of very large texts."""
+    if isinstance(value, (str, bytes)):
+        return value if len(value) <= _LARGE // 2 else f"{value[:_SHOWN]!r}… ({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {name: _shortened(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_shortened, value)) if type(value) in {list, tuple} else value
+    return value
 
 
 def _subjects(fields: Mapping[str, Any]) -> Iterator[str]:

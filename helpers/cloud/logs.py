@@ -26,6 +26,9 @@ EVENT_LIMIT = 262_144 - 26
 RUN_LIMIT = 4 * 1024 * 1024
 """Bytes of output kept per run; a handler that prints without end must not fill the memory of the kernel."""
 
+GROUP_LIMIT = 64 * 1024 * 1024
+"""Bytes of output that a log group keeps; AWS keeps all. The kernel's memory is the learner's."""
+
 _EVENT_COST = 64
 """Bytes that an event counts beside its text, so that short lines are bounded too."""
 
@@ -224,6 +227,22 @@ def in_order(events: list[LogEvent]) -> list[LogEvent]:
     return ordered[::-1]
 
 
+def _forget_half(stream: Any) -> int:
+    """Drop the older half of a stream's bytes. Returns how many went."""
+    count = size = 0
+    for event in stream.events:
+        if size >= stream.stored_bytes // 2:
+            break
+        size += len(event.message)
+        count += 1
+    if count:
+        last = stream.events[count - 1]
+        last.message = _note(size, f"a log group keeps {GROUP_LIMIT} bytes")
+        del stream.events[: count - 1]
+        stream.stored_bytes -= size - len(last.message)
+    return size
+
+
 class LogStream:
     """The log stream of one worker in moto's logs backend, written with the rights of the function's role.
 
@@ -245,6 +264,21 @@ class LogStream:
             stream = self._stream()
             if stream is not None:
                 stream.put_log_events(members)
+                self._bound()
+
+    def _bound(self) -> None:
+        """Let the oldest events of the group go when it holds too much. An event in their place says so."""
+        from moto.logs.models import logs_backends
+
+        streams = logs_backends[ACCOUNT_ID][REGION].groups[self.group].streams
+        held = sum(stream.stored_bytes for stream in streams.values())
+        if held <= GROUP_LIMIT:
+            return
+        written = [stream for stream in streams.values() if stream.events]
+        for stream in sorted(written, key=lambda one: one.last_ingestion_time):
+            if held <= GROUP_LIMIT // 2:
+                break
+            held -= _forget_half(stream)
 
     def _may(self, action: str) -> bool:
         return permissions.decide(self._role, f"logs:{action}", log_arn(self.group, self.name)) == "allowed"

@@ -194,6 +194,23 @@ def test_a_greedy_handler_gets_its_answer_and_the_account_stays_small(
     functions.client.delete_function(FunctionName=name)
 
 
+def test_a_log_group_keeps_its_newest_events_and_says_what_went(
+    cloud: Cloud, functions: Deployer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("helpers.cloud.logs.GROUP_LIMIT", 200_000)
+    name = functions.create("def handler(event, context):\n    for _ in range(40): print('x' * 1000)\n    return event")
+    for number in range(12):
+        functions.invoke(name, number)
+    (stream,) = cloud.client("logs").describe_log_streams(logGroupName=f"/aws/lambda/{name}")["logStreams"]
+    log = functions.log(name)
+    held = sum(map(len, log))
+    assert 80_000 < held < 250_000
+    assert log[0].startswith("[once] ")
+    assert "a log group keeps 200000 bytes" in log[0]
+    assert log[-1].startswith("REPORT ")
+    assert stream["storedBytes"] == held
+
+
 def test_what_a_run_leaves_in_its_folder_goes_with_its_worker(functions: Deployer) -> None:
     source = "folder = os.environ['TMPDIR']\n    open(folder + '/f', 'w')\n    return folder"
     name = functions.create(f"import os\ndef handler(event, context):\n    {source}")

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from helpers.cloud.journal import Deployed, FaultFired, Journal
+from helpers.cloud.journal import LEARNER, Call, Deployed, FaultFired, Journal
 
 
 def deployed(journal: Journal, number: int) -> Deployed:
@@ -62,3 +62,34 @@ def test_numbers_have_no_gaps_under_threads() -> None:
     for thread in threads:
         thread.join()
     assert [event.number for event in journal.events()] == list(range(1, 1601))
+
+
+def test_large_events_make_room_earlier_and_the_count_stays_true() -> None:
+    journal = Journal(most=10_000)
+    for number in range(50):
+        journal.record(Deployed, function=f"f{number}", code_sha256="x" * 1_000)
+    kept = journal.events()
+    assert 5 <= len(kept) < 10
+    assert journal.dropped + len(kept) == journal.last == 50
+    assert [event.number for event in kept] == list(range(51 - len(kept), 51))
+
+
+def test_an_event_larger_than_all_of_the_journal_is_the_only_one_that_is_kept() -> None:
+    journal = Journal(most=10_000)
+    deployed(journal, 1)
+    journal.record(Deployed, function="f", code_sha256="x" * 20_000)
+    assert [event.number for event in journal.events()] == [2]
+
+
+def test_of_a_text_of_many_megabytes_the_beginning_is_kept() -> None:
+    """The code of a function, in a request that creates it."""
+    journal = Journal()
+    parameters = {"FunctionName": "f", "Code": {"ZipFile": "UEsDB" + "A" * 40_000_000}}
+    call = journal.record(
+        Call, service="lambda", action="CreateFunction", caller=LEARNER, parameters=parameters, status=201, error=None,
+        request_id="r",
+    )  # fmt: skip
+    assert call.parameters["FunctionName"] == "f"
+    assert len(call.parameters["Code"]["ZipFile"]) < 2_000
+    assert call.parameters["Code"]["ZipFile"].endswith("(40000005 characters)")
+    assert len(parameters["Code"]["ZipFile"]) == 40_000_005, "the request itself is untouched"  # type: ignore[index]
