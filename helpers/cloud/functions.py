@@ -208,6 +208,7 @@ class Functions:
                     self._states[name] = state
             self._edit(answer, self._complete)
             self._begin(name, state, deployed=True)
+            self._runtime.expect_runs()
         return answer
 
     def _update(self, exchange: Exchange) -> Response:

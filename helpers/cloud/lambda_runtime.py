@@ -154,6 +154,10 @@ class Runtime:
             self._account.boundary.changed.notify()
         return result
 
+    def expect_runs(self) -> None:
+        """Say that a function was created: a worker gets ready for it."""
+        self._spares.expect_runs()
+
     def kill_run(self, request_id: str) -> bool:
         """End the worker process of a run at once, as a crash does. Returns whether there was such a run."""
         with self._changed:

@@ -161,6 +161,7 @@ class WorkerProcess:
 class Spares:
     """Keeps `count` processes ready, twice as many in a rush. They start in the background, from a thread of its own.
 
+    None starts before `expect_runs` or the first use: an account without functions has no process but its own.
     So a worker that replaces a crashed one has done its imports beside the work of the others, and not while a
     message waits for it.
     """
@@ -173,6 +174,7 @@ class Spares:
         self._changed = threading.Condition()
         self._taken = 0.0
         self._in_use: list[WorkerProcess] = []
+        self._expecting = False
         self._rush_until = 0.0
         self._closed = False
         self._thread = threading.Thread(target=self._keep, name="once-spares", daemon=True)
@@ -207,7 +209,15 @@ class Spares:
         for spare in ready:
             spare.close()
 
+    def expect_runs(self) -> None:
+        """Say that functions will run: a first process starts."""
+        with self._changed:
+            self._expecting = True
+            self._changed.notify()
+
     def _wanted(self) -> int:
+        if not (self._expecting or self._taken):
+            return 0
         return self._count * 2 if time.monotonic() < self._rush_until else self._count
 
     def _pause(self) -> None:

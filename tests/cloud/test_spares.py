@@ -15,6 +15,8 @@ from helpers.cloud.worker_process import Spares, WorkerProcess
 def spares(monkeypatch: pytest.MonkeyPatch) -> Iterator[Spares]:
     monkeypatch.setattr(worker_process, "_RUSH", 0.4)
     made = Spares()
+    assert made._wanted() == 0
+    made.expect_runs()
     yield made
     made.close()
 
