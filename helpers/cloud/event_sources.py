@@ -20,7 +20,7 @@ from . import event_filter, permissions, sqs_queue
 from .exchange import Exchange
 from .mapping import REPORT, TRANSITIONS, Mapping, Settings, find_function, function_arn
 from .poller import Lane, Poller
-from .responses import Response, error
+from .responses import Refused, Response
 from .work import Busy
 
 if TYPE_CHECKING:
@@ -59,15 +59,6 @@ _LIMITS = {
     "scalingConfig.maximumConcurrency": (2, 1000),
 }
 _PARAMETER = "InvalidParameterValueException"
-
-
-class Refused(Exception):
-    """A call that is answered with an AWS error."""
-
-    def __init__(self, code: str, message: str, status: int = 400) -> None:
-        super().__init__(message)
-        self.code = code
-        self.status = status
 
 
 class EventSources:
@@ -241,7 +232,7 @@ def _refusing(answer: Callable[[Exchange], Response]) -> Callable[[Exchange], Re
         try:
             return answer(exchange)
         except Refused as refused:
-            return error(exchange, refused.code, str(refused), refused.status)
+            return refused.answer(exchange)
 
     return route
 

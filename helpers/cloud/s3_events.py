@@ -93,9 +93,6 @@ def test_event(bucket: str, at: float, request_id: str) -> dict[str, Any]:
     }
 
 
-test_event.__test__ = False  # type: ignore[attr-defined]  # no test of pytest
-
-
 def encode_key(key: str) -> str:
     """A key as events carry it: as in a form, a space is ``+`` and the bytes of UTF-8 are ``%XX``; ``/`` stays."""
     return quote_plus(key, safe="/")
