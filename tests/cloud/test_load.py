@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.load import Report, load, main
 
-MESSAGES = 150
+MESSAGES = 100
 
 
 @pytest.fixture(scope="module")
