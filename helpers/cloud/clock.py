@@ -1,7 +1,8 @@
 """The account's clock: real time, plus what was skipped.
 
 A learner who waits for a visibility timeout of 30 seconds learns nothing from the waiting. `Clock.skip`
-moves everything that the account measures with its own clock: visibility, delay and retention of messages.
+moves everything that the account measures with its own clock: visibility, delay and retention of messages, and
+the waits and time-outs of workflows.
 What runs in real processes, such as a function's time-out, stays in real time.
 """
 

@@ -35,7 +35,7 @@ class SdkClientException(ClientError):  # type: ignore[misc]
         message = f"Unable to execute HTTP request: {problem}"
         error = {"Code": "SdkClientException", "Message": message}
         answer = {"HTTPStatusCode": 0, "RequestId": "null"}
-        super().__init__({"Error": error, "ResponseMetadata": answer}, operation)  # type: ignore[arg-type]
+        super().__init__({"Error": error, "ResponseMetadata": answer}, operation)
 
 
 class Calls:

@@ -133,7 +133,6 @@ class Loaded:
         with _without_ec2():
             parser = of("asl.parse.asl_parser")
             self.parse: Callable[[str], Any] = lambda text: parser.AmazonStateLanguageParser.parse(text)[0]
-            self.parser_error: type[Exception] = parser.ASLParserException
             self.Environment = of("asl.eval.environment").Environment
             self.EventManager = of("asl.eval.event.event_manager").EventManager
             self.EventHistoryContext = of("asl.eval.event.event_manager").EventHistoryContext
@@ -250,8 +249,8 @@ class Interpreter:
         base = importlib.import_module(f"{_TASKS}service.state_task_service").StateTaskService
         self._replace(base, "_normalise_parameters", names_of_the_request(self.calls))
         self._replace(base, "_normalise_response", names_of_the_result(self.calls))
-        for module, name in _OPTIMISED:
-            of_service = getattr(importlib.import_module(f"{services}{module}"), name)
+        for service, name in _OPTIMISED:
+            of_service = getattr(importlib.import_module(f"{services}{service}"), name)
             asked = of_service._eval_service_task
             self._replace(of_service, "_eval_service_task", with_metadata(self.calls, asked))
         of_sqs = importlib.import_module(f"{services}sqs").StateTaskServiceSqs

@@ -350,6 +350,7 @@ def test_a_function_without_free_concurrency_is_lambda_too_many_requests(stage: 
     ("fault", "error", "runs"),
     [
         ("throttle", "Lambda.TooManyRequestsException", 1),
+        ("server_error", "Lambda.ServiceException", 1),
         # The function had run before the answer was lost.
         ("lose_answer", "Lambda.SdkClientException", 2),
     ],
