@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from .account import Cloud
     from .sandbox import RunResult
 
-_PATIENCE = 20.0
+PATIENCE = 10.0
 """Seconds that a run may take from one call to the next, or to its end."""
+
+_CUT_PATIENCE = 2.0
+"""Seconds that a run may take to end by itself after all its calls are refused; then its process is killed."""
 
 
 class Unsteady(RuntimeError):
@@ -61,9 +64,13 @@ class ConductedRun:
 
 
 class Conductor:
-    """Delivers the messages of a queue to a function by hand. Use as a context manager: at its end all runs are cut."""
+    """Delivers the messages of a queue to a function by hand. Use as a context manager: at its end all runs are cut.
 
-    def __init__(self, cloud: Cloud, queue: str, function: str) -> None:
+    `patience`: seconds that a run may take from one call to the next, or to its end.
+    """
+
+    def __init__(self, cloud: Cloud, queue: str, function: str, patience: float = PATIENCE) -> None:
+        self._patience = patience
         self._cloud = cloud
         self._queue_arn = f"arn:aws:sqs:{REGION}:{cloud.account_id}:{queue}"
         self._function = function
@@ -150,7 +157,7 @@ class Conductor:
 
     def wait(self, run: ConductedRun) -> None:
         """Wait until the run stands at its next call or has ended. Raises Unsteady."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + self._patience
         with self._changed:
             while run.standing is None and not run.ended:
                 if not self._changed.wait(max(0.0, end - time.monotonic())) and time.monotonic() >= end:
@@ -189,7 +196,7 @@ class Conductor:
         with self._changed:
             if not self._changed.wait_for(lambda: run.ended, _CUT_PATIENCE):
                 self._cloud.runtime.kill_run(run.request_id)
-                self._changed.wait_for(lambda: run.ended, _PATIENCE)
+                self._changed.wait_for(lambda: run.ended, self._patience)
 
     def forget(self, run: ConductedRun) -> None:
         """Cut the run if it has not ended, and know it no longer."""
@@ -244,7 +251,3 @@ class Conductor:
 
     def _now(self) -> float:
         return self._cloud.clock.now() * 1000
-
-
-_CUT_PATIENCE = 2.0
-"""Seconds that a run may take to end by itself after all its calls are refused; then its process is killed."""

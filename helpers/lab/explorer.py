@@ -1,71 +1,45 @@
 """Every schedule of two deliveries, driven with a real worker: which properties does a guard keep?
 
-A handler's file is deployed as it is. Two deliveries begin; then one call after the other is let go, in every
-order, and in every order a worker may die once. What each schedule did is read from the journal and judged.
+A handler's file is deployed as it is. Its runs begin; then one call after the other is let go, in every possible
+sequence, and at every point a worker may die. What each schedule did is read from the journal and judged.
 
-What is bounded (`BOUND`): two deliveries for one order – the same message twice, a copy from the producer, or a
-second message with other details – and one more delivery of the message whose worker died; at most one death; at
-most `MOST_CALLS` calls of a run and `MOST_SCHEDULES` schedules of a scenario. A message that returns after a failed
-run stays in the queue until the end.
+What is bounded: one or two deliveries for one order – a single message, the same message twice, a copy from the
+producer, or a second message with other details – and one more delivery of the message whose worker died; at most
+one death; at most `MOST_CALLS` calls of a run and `MOST_SCHEDULES` sequences of a scenario. A message that returns
+after a failed run stays in the queue until the end. No call fails by itself, and no answer is lost.
 
-What is left out because it can be told from the rest (each with the reason why no violation is lost):
+What is left out because it can be told from the rest, each with the reason why no violation is lost:
 
 * The order of neighbouring actions that are independent (see `independent` and helpers.lab.schedule_search): two
   reads; an acknowledgement and a read; acknowledgements of different messages; the death of one worker and
   anything that another one does.
-* The death of a worker for which no write was accepted: it leaves nothing behind, its message comes back, and the
-  run that then handles it is a run of a schedule without that death.
+* The death of a worker for which no write was accepted: it leaves nothing behind, and its message comes back. The
+  run that then handles it is a run of a schedule without that death; where the message does not come back because
+  the other delivery was acknowledged, the schedule is one of a single message.
 * Where both deliveries carry the same job, schedules in which the second one moves first: they are the others
   with the two names exchanged. This and the reason before it take for granted that a handler does not look at the
   receive count or at the text of a message id.
-
-A run that dies is cut off at its next call (helpers.cloud.schedules): for the account that is what a killed process
-is, and the process, whose start is slow, can be used again. `replay` really kills it. Worker processes stay warm
-between schedules, as on AWS, so each schedule uses an order id that no worker has seen.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from helpers.cloud.journal import MessageSent
-from helpers.lab.history import History, Step, history
+from helpers.lab.deliveries import Action, CannotDrive, Deliveries, Reason, Scenario, independent
+from helpers.lab.history import History, Step
 from helpers.lab.properties import PROPERTIES, Outcome, judge
 from helpers.lab.schedule_search import Search, every
 
 if TYPE_CHECKING:
-    from moto.sqs.models import Message
-
     from helpers.cloud.journal import Journal
-    from helpers.cloud.schedules import ConductedRun, Conductor
+    from helpers.cloud.schedules import Conductor
     from helpers.lab.bench import Bench
 
-SCENARIOS = ("same-message", "producer-copy", "other-details")
-MOST_CALLS = 6
+SCENARIOS: tuple[Scenario, ...] = ("alone", "same-message", "producer-copy", "other-details")
 MOST_SCHEDULES = 400
-ORDER = "demo-order"
-
-_QUANTITY, _OTHER_QUANTITY = 4, 5
-_READS = ("Get", "BatchGet", "Query", "Scan", "TransactGet", "Describe", "List")
-_AT_ONCE = 10
-"""Messages of one SendMessageBatch."""
-
-Reason = Literal["", "fails", "too-many-calls", "slow", "parallel", "too-many-schedules"]
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """One thing that can happen next. `run` counts from 0; a death and the next delivery are of the run they end
-    and begin. `reads` says that a call changes nothing."""
-
-    run: int
-    kind: Literal["call", "acknowledge", "death", "delivery"]
-    message: int = 0
-    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +47,7 @@ class Counterexample:
     """The shortest schedule that breaks a property, up to the step that breaks it."""
 
     property: str
-    scenario: str
+    scenario: Scenario
     steps: tuple[Step, ...]
     actions: tuple[Action, ...]
 
@@ -110,212 +84,23 @@ class GuardTable:
         return next(row for row in self.rows if row.worker == guard)
 
 
-class Stopped(Exception):
-    """Nobody waits for the result any more."""
-
-
-class CannotDrive(Exception):
-    """A run does something that no schedule can be made of. `error` is the run's error type, if it failed."""
-
-    def __init__(self, reason: Reason, error: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.error = error
-
-
-def independent(one: Action, other: Action) -> bool:
-    """Whether two actions can be exchanged without any property, any call or any run noticing."""
-    if one.run == other.run:
-        return False
-    kinds = {one.kind, other.kind}
-    if kinds == {"death"}:
-        return False  # there is one death at most
-    if "death" in kinds:
-        return True
-    if "delivery" in kinds:
-        return not ("acknowledge" in kinds and one.message == other.message)
-    if kinds == {"acknowledge"}:
-        return one.message != other.message
-    return all(action.reads or action.kind == "acknowledge" for action in (one, other))
-
-
-class Deliveries:
-    """Two deliveries of one scenario as a system that can be driven (see helpers.lab.schedule_search).
-
-    `prune` False also lets a worker die that has changed nothing, and the second delivery move first.
-    """
-
-    def __init__(
-        self,
-        bench: Bench,
-        conductor: Conductor,
-        journal: Journal,
-        scenario: str,
-        prune: bool = True,
-        stop: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self._bench = bench
-        self._stop = stop
-        self._conductor = conductor
-        self._journal = journal
-        self._scenario = scenario
-        self._prune = prune
-        self._ids = 0
-        self._sent: dict[str, MessageSent] = {}
-        self._runs: list[ConductedRun] = []
-        self._messages: list[Message] = []
-        self._over: set[int] = set()
-        self._wrote: set[int] = set()
-        self._dead: int | None = None
-        self._moved = False
-        self._delivered_again = False
-        self._since = 0
-        self._order = ""
-
-    # --- as a system -------------------------------------------------------------------------------------------
-
-    def begin(self) -> None:
-        self.end()
-        if self._stop():
-            raise Stopped
-        self._runs, self._messages = [], []
-        self._over, self._wrote = set(), set()
-        self._dead, self._moved, self._delivered_again = None, False, False
-        self._prepare_messages()
-        self._since = self._journal.last
-        self._receive()
-        if self._scenario == "same-message":
-            self._conductor.end_visibility(self._runs[0])
-        self._receive()
-        for run in self._runs:
-            self._wait(run)
-
-    def enabled(self) -> tuple[Action, ...]:
-        actions = [action for number in range(len(self._runs)) for action in self._next_of(number)]
-        if self._dead is not None and not self._delivered_again and self._still_there(self._dead):
-            actions.append(Action(len(self._runs), "delivery", self._number_of(self._dead)))
-        if self._prune and not self._moved and self._scenario != "other-details":
-            actions = [action for action in actions if action.run == 0]
-        return tuple(actions)
-
-    def do(self, action: Action) -> None:
-        self._moved = True
-        if action.kind == "delivery":
-            assert self._dead is not None
-            self._delivered_again = True
-            self._conductor.end_visibility(self._runs[self._dead])
-            self._wait(self._receive())
-            return
-        run = self._runs[action.run]
-        if action.kind == "death":
-            self._dead = action.run
-            self._over.add(action.run)
-            self._conductor.cut(run)
-        elif action.kind == "acknowledge":
-            self._over.add(action.run)
-            self._conductor.acknowledge(run)
-        else:
-            if run.calls >= MOST_CALLS:
-                raise CannotDrive("too-many-calls")
-            with _steady():
-                self._conductor.let_go(run)
-            self._after_call(action, run)
-
-    # --- what happened -----------------------------------------------------------------------------------------
-
-    def told(self) -> History:
-        """The history of this schedule so far, as if each schedule's order had the same name."""
-        bench = self._bench
-        # The messages of several schedules are sent at once.
-        sent = [self._sent[message.id] for message in self._messages]
-        events = [*sent, *self._journal.events(since=self._since)]
-        told = history(events, bench.queue, bench.function, bench.table, fresh=True)
-        steps = (replace(step, order=ORDER) if step.order == self._order else step for step in told.steps)
-        return History(tuple(steps))
-
-    def end(self) -> None:
-        """Leave nothing of the schedule behind."""
-        for run in self._runs:
-            self._conductor.forget(run)
-        for message in self._messages:
-            self._conductor.discard(message)
-
-    # --- inside ------------------------------------------------------------------------------------------------
-
-    def _next_of(self, number: int) -> Iterator[Action]:
-        run = self._runs[number]
-        if number in self._over:
-            return
-        message = self._number_of(number)
-        if run.standing is not None:
-            reads = run.standing.service == "dynamodb" and run.standing.action.startswith(_READS)
-            yield Action(number, "call", message, reads)
-        else:
-            yield Action(number, "acknowledge", message)
-        if self._dead is None and (number in self._wrote or not self._prune):
-            yield Action(number, "death", message)
-
-    def _after_call(self, action: Action, run: ConductedRun) -> None:
-        if not action.reads and run.answered is not None and run.answered.status < 400:
-            self._wrote.add(action.run)
-        if run.ended:
-            self._after_end(action.run, run)
-
-    def _after_end(self, number: int, run: ConductedRun) -> None:
-        if run.nothing_ran is not None:
-            raise run.nothing_ran
-        if run.result is not None and run.result.outcome != "succeeded":
-            self._over.add(number)
-            self._conductor.give_back(run)
-
-    def _receive(self) -> ConductedRun:
-        run = self._conductor.receive()
-        if run.message not in self._messages:
-            self._messages.append(run.message)
-        self._runs.append(run)
-        return run
-
-    def _wait(self, run: ConductedRun) -> None:
-        with _steady():
-            self._conductor.wait(run)
-        if run.ended:
-            self._after_end(self._runs.index(run), run)
-
-    def _number_of(self, number: int) -> int:
-        return self._messages.index(self._runs[number].message) + 1
-
-    def _still_there(self, number: int) -> bool:
-        return self._conductor.holds(self._runs[number])
-
-    def _prepare_messages(self) -> None:
-        """See to it that the next messages of the queue are those of a schedule."""
-        wanted = 1 if self._scenario == "same-message" else 2
-        if len(waiting := self._conductor.waiting()) < wanted:
-            self._send(wanted)
-            waiting = self._conductor.waiting()
-        self._order = json.loads(waiting[0].body)["id"]
-
-    def _send(self, wanted: int) -> None:
-        other = _OTHER_QUANTITY if self._scenario == "other-details" else _QUANTITY
-        jobs = []
-        for _schedule in range(_AT_ONCE // wanted):
-            self._ids += 1
-            order = f"{self._scenario}-{self._ids}"
-            jobs += [{"id": order, "quantity": quantity} for quantity in (_QUANTITY, other)[:wanted]]
-        entries = [{"Id": str(number), "MessageBody": json.dumps(job)} for number, job in enumerate(jobs)]
-        before = self._journal.last
-        self._bench.services.client("sqs").send_message_batch(QueueUrl=self._bench.url, Entries=entries)
-        self._sent = {event.message_id: event for event in self._journal.events(MessageSent, since=before)}
+def _drive_alone(deliveries: Deliveries) -> None:
+    """Drive one delivery of a simple job to its end. Raises CannotDrive when the worker cannot even do that."""
+    deliveries.begin()
+    while actions := [action for action in deliveries.enabled() if action.kind != "death"]:
+        deliveries.do(actions[0])
+    error = deliveries.failed_with()
+    deliveries.end()
+    if error is not None:
+        raise CannotDrive("fails", error)
 
 
 @contextlib.contextmanager
-def _steady() -> Iterator[None]:
-    from helpers.cloud.schedules import Unsteady
-
+def _cleared(deliveries: Deliveries) -> Iterator[Deliveries]:
     try:
-        yield
-    except Unsteady as problem:
-        raise CannotDrive("slow" if problem.reason == "slow" else "parallel") from problem
+        yield deliveries
+    finally:
+        deliveries.clear()
 
 
 def explore(
@@ -336,16 +121,13 @@ def explore(
     error = ""
     try:
         for scenario in SCENARIOS:
-            deliveries = Deliveries(bench, conductor, journal, scenario, prune, stop)
-            search = Search(deliveries, independent if prune else every, MOST_SCHEDULES)
-            try:
+            with _cleared(Deliveries(bench, conductor, journal, scenario, prune, stop)) as deliveries:
+                if scenario == "alone":
+                    _drive_alone(deliveries)
+                search = Search(deliveries, independent if prune else every, MOST_SCHEDULES)
                 for actions in search:
                     count += 1
                     _note(found, scenario, actions, deliveries.told())
-            finally:
-                deliveries.end()
-                for message in conductor.waiting():
-                    conductor.discard(message)
             if not search.exhausted:
                 reason = "too-many-schedules"
     except CannotDrive as problem:
@@ -357,7 +139,7 @@ def explore(
     return Exploration(worker, count, tuple(outcomes), counterexamples, reason, error)
 
 
-def _note(found: dict[str, Counterexample], scenario: str, actions: Sequence[Action], told: History) -> None:
+def _note(found: dict[str, Counterexample], scenario: Scenario, actions: Sequence[Action], told: History) -> None:
     for verdict in judge(told).broken:
         last = verdict.witness[-1].number
         steps = tuple(step for step in told.steps if step.number <= last)

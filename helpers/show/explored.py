@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from helpers.lab.explorer import MOST_CALLS, Counterexample, Exploration, GuardTable
+from helpers.lab.deliveries import MOST_CALLS
+from helpers.lab.explorer import Counterexample, Exploration, GuardTable
 from helpers.lab.history import Step
 from helpers.lab.language import _, ngettext, number
 from helpers.lab.properties import PROPERTIES, Report

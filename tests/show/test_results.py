@@ -10,8 +10,11 @@ import pytest
 from helpers.lab.checks import CheckItem, CheckReport
 from helpers.lab.evidence import Order
 from helpers.lab.experiments import BatchResult, ExperimentResult
+from helpers.lab.explorer import Action, Counterexample, Exploration, GuardTable
 from helpers.lab.faults import FaultNotice
+from helpers.lab.history import Step
 from helpers.lab.lab import Outcome
+from helpers.lab.properties import PROPERTIES, Report, Verdict
 from helpers.lab.rest import Rest
 from helpers.lab.view import DecisionView, MessageView, QueueView, RunView, View
 from helpers.show import formatters
@@ -60,6 +63,32 @@ OUTCOME = Outcome(
     orders=[{"id": EVIL, "quantity": 4, "total_cents": 1100, "runs": 3, "accepted": 1, "refused": 2}],
 )
 
+STEPS = (
+    Step("sent", 1, message=1, order=EVIL, quantity=4),
+    Step("sent", 2, message=2, valid=False),
+    Step("received", 3, message=1, delivery=1, run=1, order=EVIL, quantity=4),
+    Step("stored", 4, message=1, delivery=1, run=1, order=EVIL, quantity=4, known=False),
+    Step("stored", 5, message=1, delivery=2, run=30, order=EVIL, quantity=5, before=4, known=True, changed=True),
+)
+
+REPORT_OF_HISTORY = Report(
+    (
+        Verdict("charged-once", "broken", STEPS[3:]),
+        Verdict("unchanged", "cannot-tell"),
+        Verdict("nothing-lost", "holds"),
+    ),
+    len(STEPS),
+)
+
+EXPLORATION = Exploration(
+    EVIL,
+    1,
+    (("charged-once", "broken"), *((name, "cannot-tell") for name in PROPERTIES[1:])),
+    (Counterexample("charged-once", "same-message", STEPS, (Action(0, "call"),)),),
+    "fails",
+    EVIL,
+)
+
 VALUES: list[Any] = [
     REPORT,
     VIEW,
@@ -70,6 +99,9 @@ VALUES: list[Any] = [
     Rest(),
     Rest(0, 1, 0, 30, ("It failed: `x < 1`.", "1 message is hidden.")),
     FaultNotice("send-again", f"Sent: `{EVIL}`"),
+    REPORT_OF_HISTORY,
+    EXPLORATION,
+    GuardTable((EXPLORATION, EXPLORATION)),
 ]
 
 
@@ -131,3 +163,19 @@ def test_decisions_and_runs_are_told_apart_without_colour() -> None:
 def test_the_numbers_of_an_experiment() -> None:
     lines = bundle_of(VALUES[4])["text/plain"].splitlines()
     assert lines[-1].split() == ["read-then-write", "interleaved", "2", "2", "2", "0", "1", "2"]
+
+
+def test_a_table_of_guards_has_a_row_for_each_and_says_what_it_is_bound_to() -> None:
+    shown = bundle_of(GuardTable((EXPLORATION,)))
+    page = Outline(shown["text/html"])
+    assert [cell["scope"] for cell in page.all("th")] == ["col"] * (2 + len(PROPERTIES)) + ["row"]
+    assert "Bound: two deliveries" in shown["text/plain"]
+    assert "the handler fails with a simple job" in shown["text/plain"]
+
+
+def test_a_story_names_workers_and_messages_and_no_ids() -> None:
+    text = bundle_of(EXPLORATION)["text/plain"]
+    assert "Worker A receives message 1, delivery 1." in text
+    assert "Worker 30 overwrites the order" in text
+    assert "its quantity was 4 and is now 5." in text
+    assert "Message 2 is sent. Its body is not a valid job." in text
