@@ -152,13 +152,13 @@ class _Route:
     literal: int
 
 
-@functools.cache
+@functools.lru_cache(64)  # the name comes from the request
 def _routes(service: str) -> dict[str, list[_Route]]:
     """The REST routes of a service by HTTP method, the most specific first."""
-    from botocore.loaders import Loader
+    from .aws_models import description
 
     try:
-        model = Loader().load_service_model(service, "service-2")
+        model = description(service)
     except Exception:  # botocore knows no such service: then no action can be named, and moto answers
         return {}
     routes: dict[str, list[_Route]] = {}

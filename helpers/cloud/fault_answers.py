@@ -132,9 +132,9 @@ def status_of(service_model: str, code: str) -> int:
 
 @functools.cache
 def _shapes(service_model: str) -> dict[str, Any]:
-    from botocore.loaders import Loader
+    from .aws_models import description
 
-    model: dict[str, Any] = Loader().load_service_model(service_model, "service-2")
+    model: dict[str, Any] = description(service_model)
     return {name: shape for name, shape in model["shapes"].items() if shape.get("exception")}
 
 

@@ -244,9 +244,9 @@ def one_of(argument: str, value: object, known: Iterable[str], which: str = "") 
 @functools.cache
 def operations(service: str) -> tuple[str, ...]:
     """The names of a service's actions."""
-    from botocore.loaders import Loader
+    from .aws_models import description
 
-    return tuple(Loader().load_service_model(SERVICES[service], "service-2")["operations"])
+    return tuple(description(SERVICES[service])["operations"])
 
 
 def functions() -> list[str]:

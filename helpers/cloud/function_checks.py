@@ -156,6 +156,6 @@ def _creation_refusal(parameters: Mapping[str, Any]) -> Refusal | None:
 
 @functools.cache
 def _known_runtimes() -> tuple[str, ...]:
-    from botocore.loaders import Loader
+    from .aws_models import description
 
-    return tuple(Loader().load_service_model("lambda", "service-2")["shapes"]["Runtime"]["enum"])
+    return tuple(description("lambda")["shapes"]["Runtime"]["enum"])

@@ -105,12 +105,13 @@ def _is_object(body: bytes) -> bool:
 @functools.cache
 def _input_shape(service: str, action: str) -> Any:
     from botocore.exceptions import UnknownServiceError
-    from botocore.loaders import Loader
     from botocore.model import OperationNotFoundError, ServiceModel, StructureShape
+
+    from .aws_models import description
 
     name = _MODELS.get(service, service)
     try:
-        operation = ServiceModel(Loader().load_service_model(name, "service-2")).operation_model(action)
+        operation = ServiceModel(description(name)).operation_model(action)
     except (UnknownServiceError, OperationNotFoundError, ValueError):
         return None
     return operation.input_shape or StructureShape("nothing", {"type": "structure", "members": {}})

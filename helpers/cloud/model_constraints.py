@@ -111,11 +111,11 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 @functools.cache
 def _input_shape(service: str, action: str) -> Any:
     from botocore.exceptions import UnknownServiceError
-    from botocore.loaders import Loader
+    from .aws_models import description
     from botocore.model import OperationNotFoundError, ServiceModel
 
     try:
-        model = ServiceModel(Loader().load_service_model(service, "service-2"))
+        model = ServiceModel(description(service))
         return model.operation_model(action).input_shape
     except (UnknownServiceError, OperationNotFoundError, ValueError):
         return None
