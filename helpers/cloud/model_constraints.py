@@ -111,8 +111,9 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 @functools.cache
 def _input_shape(service: str, action: str) -> Any:
     from botocore.exceptions import UnknownServiceError
-    from .aws_models import description
     from botocore.model import OperationNotFoundError, ServiceModel
+
+    from .aws_models import description
 
     try:
         model = ServiceModel(description(service))

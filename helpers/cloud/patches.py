@@ -10,6 +10,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import moto
+
 from . import direct, dispatch, dynamodb_comparisons, fast_queue, log_groups, s3_notifications, sent_events, sqs_backend
 from .clock import Clock
 from .places import PatchMoved, Place, digest
@@ -48,8 +50,15 @@ PLACES: tuple[Place, ...] = (
 )
 
 
+VERIFIED = "5.2.5"
+"""The release of moto in which tests/cloud/test_patches.py found every place as it was. What was released does not
+change, so the account does not read the sources again each time that it starts (a tenth of its start)."""
+
+
 def verify() -> None:
     """Raise PatchMoved when any place moved."""
+    if moto.__version__ == VERIFIED:
+        return
     for place in PLACES:
         place.verify()
 

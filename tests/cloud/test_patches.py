@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import os
 
+import moto
 import pytest
 from moto.sqs import models as sqs
 
@@ -15,6 +16,19 @@ from helpers.cloud.clock import Clock
 )
 def test_moto_still_has_each_patched_place_as_it_was(place: patches.Place) -> None:
     place.verify()
+
+
+def test_the_release_whose_places_need_no_look_at_each_start_is_the_one_these_tests_run_on() -> None:
+    assert moto.__version__ == patches.VERIFIED
+
+
+def test_another_release_is_looked_at_before_the_account_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = dataclasses.replace(place_named("unix_time"), digest="0" * 16)
+    monkeypatch.setattr(patches, "PLACES", (moved,))
+    patches.verify()
+    monkeypatch.setattr(moto, "__version__", "5.2.6")
+    with pytest.raises(patches.PatchMoved, match="unix_time"):
+        patches.verify()
 
 
 def place_named(name: str) -> patches.Place:
