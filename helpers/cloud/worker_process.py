@@ -190,14 +190,14 @@ class Spares:
             self._taken = now
             spare = self._ready.pop(0) if self._ready else None
             self._in_use = [process for process in self._in_use if process not in died]
-            if spare is not None:
-                self._in_use.append(spare)
             self._changed.notify()
-        if spare is not None and spare.returncode is None:
-            return spare
-        if spare is not None:
+        if spare is not None and spare.returncode is not None:
             spare.close()
-        return WorkerProcess(account=self._account)
+            spare = None
+        process = spare or WorkerProcess(account=self._account)
+        with self._changed:
+            self._in_use.append(process)
+        return process
 
     def close(self) -> None:
         """End the spares and start no more."""

@@ -13,7 +13,7 @@ from helpers.cloud.worker_process import Spares, WorkerProcess
 
 @pytest.fixture
 def spares(monkeypatch: pytest.MonkeyPatch) -> Iterator[Spares]:
-    monkeypatch.setattr(worker_process, "_RUSH", 0.4)
+    monkeypatch.setattr(worker_process, "_RUSH", 60.0)
     made = Spares()
     assert made._wanted() == 0
     made.expect_runs()
@@ -24,6 +24,12 @@ def spares(monkeypatch: pytest.MonkeyPatch) -> Iterator[Spares]:
 def ready(spares: Spares) -> int:
     with spares._changed:
         return len(spares._ready)
+
+
+def end_rush(spares: Spares) -> None:
+    with spares._changed:
+        spares._rush_until = 0.0
+        spares._changed.notify()
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -43,14 +49,24 @@ def test_two_crashes_in_a_row_find_spares_and_afterwards_one_is_kept(spares: Spa
     assert taken[1] is known[0]
     wait_until(lambda: ready(spares) == 2)
     left_over = list(spares._ready)
+    end_rush(spares)
     wait_until(lambda: ready(spares) == 1)
     for process in taken:
         process.close()
     wait_until(lambda: sum(process.returncode is None for process in left_over) == 1)
 
 
-def test_two_workers_that_both_live_are_no_rush(spares: Spares, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_started_without_a_spare_counts_when_it_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_process, "_RUSH", 60.0)
+    spares = Spares()
+    spares.take().close()
+    second = spares.take()
+    wait_until(lambda: ready(spares) == 2)
+    second.close()
+    spares.close()
+
+
+def test_two_workers_that_both_live_are_no_rush(spares: Spares) -> None:
     wait_until(lambda: ready(spares) == 1)
     taken = [spares.take()]
     wait_until(lambda: ready(spares) == 1)
@@ -65,5 +81,6 @@ def test_spares_that_are_closed_leave_no_process(spares: Spares) -> None:
     (process,) = spares._ready
     spares.close()
     assert process.returncode is not None
-    assert isinstance(taken := spares.take(), WorkerProcess)
+    taken = spares.take()
+    assert isinstance(taken, WorkerProcess)
     taken.close()
