@@ -24,6 +24,10 @@ class UnknownLesson(LabError):
     """There is no lesson of that name."""
 
 
+class NotInLesson(LabError):
+    """What was called belongs to another lesson."""
+
+
 class NoSuchLanguage(LabError):
     """There is no catalog for the language that was asked for."""
 

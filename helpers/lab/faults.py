@@ -1,5 +1,8 @@
 """What a learner can break, as plain methods for the lesson's own queue and deployed worker.
 
+`LabFaults` is written for the lesson *idempotent-consumer*; another lesson derives from it, says in `offered` which
+methods it has, and overrides what it says otherwise.
+
 Each returns a notice that says in the reader's language what will happen. The faults act at the API boundary
 (helpers.cloud.faults), so the worker under test stays byte for byte the deployed one.
 """
@@ -9,19 +12,11 @@ from __future__ import annotations
 import json
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from helpers.cloud.fault_targets import ANY
 from helpers.lab.errors import NothingSent
 from helpers.lab.evidence import HIGHEST_QUANTITY, Job, first_details
-from helpers.lab.idempotent_consumer import (
-    DEAD_LETTER_QUEUE,
-    FUNCTION,
-    MAX_RECEIVE_COUNT,
-    QUEUE,
-    IdempotentConsumer,
-    parameters,
-)
 from helpers.lab.language import _, ngettext
 from helpers.lab.parameters import whole
 from helpers.lab.slow_worker import SlowWorker
@@ -29,6 +24,7 @@ from helpers.lab.slow_worker import SlowWorker
 if TYPE_CHECKING:
     from helpers.cloud import Cloud
     from helpers.cloud.faults import Fault
+    from helpers.lab.lesson_world import LessonWorld
 
 MOST_COPIES = 50
 MOST_REFUSALS = 8
@@ -64,13 +60,35 @@ class ArmedFault:
 
 
 class LabFaults:
-    """The faults of one lab."""
+    """The faults of one lab. `face` is what `panel` gives: helpers.show puts its panel there."""
 
-    def __init__(self, cloud: Cloud, lesson: IdempotentConsumer) -> None:
+    offered: ClassVar[tuple[str, ...]] = (
+        "send_again",
+        "other_details",
+        "deliver_again",
+        "poison_message",
+        "crash_before_write",
+        "slow_worker",
+        "throttle",
+        "server_error",
+        "lose_answer",
+        "crash_after_write",
+        "clear",
+    )
+    """The methods that the lesson's panel shows, in its order."""
+
+    def __init__(self, cloud: Cloud, lesson: LessonWorld) -> None:
         self._cloud = cloud
         self._lesson = lesson
+        self._queue = lesson.queue
+        self._function = lesson.function
         self._mine: deque[tuple[str, Fault]] = deque(maxlen=_KEPT)
         self._slow: SlowWorker | None = None
+        self.face: Any = self.offered
+
+    def panel(self) -> Any:
+        """The fault controls, to be shown in a cell; without helpers.show, the names of their methods."""
+        return self.face
 
     # --- in the queue ---------------------------------------------------------------------------------
 
@@ -82,7 +100,7 @@ class LabFaults:
         copies = whole("n", n, 1, MOST_COPIES)
         last = self._jobs()[-1]
         for _copy in range(copies):
-            self._lesson.services.send(QUEUE, last.body)
+            self._lesson.services.send(self._queue, last.body)
         return FaultNotice(
             "send-again",
             ngettext(
@@ -98,7 +116,7 @@ class LabFaults:
         Raises NothingSent when there is no queue.
         """
         self._queue_url()
-        self._mine.append(("deliver-again", self._cloud.faults.lose_acknowledgement(QUEUE)))
+        self._mine.append(("deliver-again", self._cloud.faults.lose_acknowledgement(self._queue)))
         return FaultNotice(
             "deliver-again",
             _("The next acknowledgement will be lost, although the job was done.")
@@ -113,9 +131,9 @@ class LabFaults:
         """
         first = next(iter(first_details(self._jobs()).values()), None)
         if first is None or first.quantity is None:
-            raise _nothing_sent()
+            raise self._nothing_sent()
         quantity = first.quantity % HIGHEST_QUANTITY + 1
-        self._lesson.services.send(QUEUE, json.dumps({"id": first.order, "quantity": quantity}))
+        self._lesson.services.send(self._queue, json.dumps({"id": first.order, "quantity": quantity}))
         text = _(
             "A job for `{order}` with the quantity {quantity} was sent. The stored order has another quantity."
         ).format(order=first.order, quantity=quantity)
@@ -124,7 +142,7 @@ class LabFaults:
     def poison_message(self) -> FaultNotice:
         """Send a message that is not JSON, so that no worker can read it. Raises NothingSent when there is no queue."""
         self._queue_url()
-        self._cloud.faults.send_poison(QUEUE)
+        self._cloud.faults.send_poison(self._queue)
         text = _("A message that is not JSON was sent. Each run that gets it fails.")
         return FaultNotice("poison-message", text + self._where_it_ends())
 
@@ -133,10 +151,12 @@ class LabFaults:
     def crash_before_write(self) -> FaultNotice:
         """Kill the worker's process right before its next write: nothing is stored."""
         self._worker()
-        self._mine.append(("crash-before-write", self._cloud.faults.crash(FUNCTION, action=_WRITES, when="before")))
+        self._mine.append(
+            ("crash-before-write", self._cloud.faults.crash(self._function, action=_WRITES, when="before"))
+        )
         return FaultNotice(
             "crash-before-write",
-            _("The process of `{function}` will be killed right before its next write.").format(function=FUNCTION)
+            _("The process of `{function}` will be killed right before its next write.").format(function=self._function)
             + " "
             + _("Its message comes back when the visibility timeout ends."),
         )
@@ -151,7 +171,7 @@ class LabFaults:
         return FaultNotice(
             "slow-worker",
             _("The next write of `{function}` will be held while the visibility timeout ends.").format(
-                function=FUNCTION
+                function=self._function
             )
             + " "
             + _("So the same message is handled twice at once."),
@@ -163,14 +183,16 @@ class LabFaults:
         """Let DynamoDB refuse the next `n` (1 to 8) calls of the worker: too many requests. Raises BadParameter."""
         calls = whole("n", n, 1, MOST_REFUSALS)
         self._worker()
-        self._mine.append(("throttle", self._cloud.faults.throttle("dynamodb", ANY, times=calls, function=FUNCTION)))
+        self._mine.append(
+            ("throttle", self._cloud.faults.throttle("dynamodb", ANY, times=calls, function=self._function))
+        )
         return FaultNotice(
             "throttle",
             ngettext(
                 "DynamoDB will refuse the next {count} call of `{function}`: too many requests.",
                 "DynamoDB will refuse the next {count} calls of `{function}`: too many requests.",
                 calls,
-            ).format(count=calls, function=FUNCTION)
+            ).format(count=calls, function=self._function)
             + " "
             + _("The SDK waits and tries again by itself."),
         )
@@ -178,11 +200,13 @@ class LabFaults:
     def server_error(self) -> FaultNotice:
         """Let the worker's next write fail inside DynamoDB (HTTP status 500): nothing is stored."""
         self._worker()
-        self._mine.append(("server-error", self._cloud.faults.server_error("dynamodb", _WRITES, function=FUNCTION)))
+        self._mine.append(
+            ("server-error", self._cloud.faults.server_error("dynamodb", _WRITES, function=self._function))
+        )
         return FaultNotice(
             "server-error",
             _("The next write of `{function}` will fail inside DynamoDB, and nothing will be stored.").format(
-                function=FUNCTION
+                function=self._function
             )
             + " "
             + _("The SDK waits and tries again by itself."),
@@ -191,10 +215,12 @@ class LabFaults:
     def lose_answer(self) -> FaultNotice:
         """Do the worker's next write, and lose its answer: the SDK sends the write again."""
         self._worker()
-        self._mine.append(("lose-answer", self._cloud.faults.lose_answer("dynamodb", _WRITES, function=FUNCTION)))
+        self._mine.append(("lose-answer", self._cloud.faults.lose_answer("dynamodb", _WRITES, function=self._function)))
         return FaultNotice(
             "lose-answer",
-            _("The next write of `{function}` will be done, and its answer will be lost.").format(function=FUNCTION)
+            _("The next write of `{function}` will be done, and its answer will be lost.").format(
+                function=self._function
+            )
             + " "
             + _("The SDK sends the same write again by itself."),
         )
@@ -204,10 +230,12 @@ class LabFaults:
     def crash_after_write(self) -> FaultNotice:
         """Kill the worker's process right after its next write, before the message is acknowledged."""
         self._worker()
-        self._mine.append(("crash-after-write", self._cloud.faults.crash(FUNCTION, action=_WRITES, accepted=True)))
+        self._mine.append(
+            ("crash-after-write", self._cloud.faults.crash(self._function, action=_WRITES, accepted=True))
+        )
         return FaultNotice(
             "crash-after-write",
-            _("The process of `{function}` will be killed right after its next write.").format(function=FUNCTION)
+            _("The process of `{function}` will be killed right after its next write.").format(function=self._function)
             + " "
             + _("Its message comes back when the visibility timeout ends."),
         )
@@ -239,7 +267,7 @@ class LabFaults:
 
     def apply(self, name: str) -> FaultNotice | None:
         """Arm or do what papermill's parameter `fault` names; "none" does nothing. Raises BadParameter."""
-        parameters(fault=name)
+        self._lesson.choose({"fault": name})
         if name == "send-again":
             return self.send_again()
         if name == "other-details":
@@ -261,45 +289,62 @@ class LabFaults:
             self._slow = None
 
     def _jobs(self) -> list[Job]:
-        jobs = self._lesson.evidence().jobs(QUEUE)
+        jobs = self._lesson.evidence().jobs(self._queue)
         self._queue_url()
         if not jobs:
-            raise _nothing_sent()
+            raise self._nothing_sent()
         return jobs
 
     def _queue_url(self) -> str:
-        url = self._lesson.services.queue_url(QUEUE)
+        url = self._lesson.services.queue_url(self._queue)
         if url is None:
-            raise _no_queue()
+            raise self._no_queue()
         return url
 
     def _worker(self) -> None:
-        if self._lesson.services.function(FUNCTION) is None:
-            raise NothingSent(
-                _("There is no function `{function}`.").format(function=FUNCTION),
-                _("This fault works on the worker of the lesson. It was deleted."),
-                _("Run `lab.reset()`. Then run the cells of step 2 and step 3 again."),
-            )
+        if self._lesson.services.function(self._function) is None:
+            raise self._no_worker()
 
     def _where_it_ends(self) -> str:
         """What becomes of a job that fails each time, as a further sentence, if there is something to say."""
-        attributes = self._lesson.services.queue_attributes(QUEUE) or {}
+        attributes = self._lesson.services.queue_attributes(self._queue) or {}
         if "RedrivePolicy" in attributes:
             return ""
         return " " + _("`{queue}` has no dead-letter queue, so a job that fails comes back again and again.").format(
-            queue=QUEUE
+            queue=self._queue
         )
 
     def _connect_dead_letter_queue(self) -> None:
         """The same dead-letter queue and policy that the learner makes later in the lesson."""
         services = self._lesson.services
         url = self._queue_url()
-        services.make_queue(DEAD_LETTER_QUEUE, {})
+        services.make_queue(self._lesson.dead_letter_queue, {})
         policy = {
-            "deadLetterTargetArn": services.arn("sqs", DEAD_LETTER_QUEUE),
-            "maxReceiveCount": MAX_RECEIVE_COUNT,
+            "deadLetterTargetArn": services.arn("sqs", self._lesson.dead_letter_queue),
+            "maxReceiveCount": self._lesson.max_receive_count,
         }
         services.client("sqs").set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(policy)})
+
+    def _no_queue(self) -> NothingSent:
+        return NothingSent(
+            _("There is no queue `{queue}`.").format(queue=self._queue),
+            _("This fault works on the queue of the lesson. It was not created yet, or it was deleted."),
+            _("Run the cells of step 2 and step 3 again. Then try again."),
+        )
+
+    def _no_worker(self) -> NothingSent:
+        return NothingSent(
+            _("There is no function `{function}`.").format(function=self._function),
+            _("This fault works on the worker of the lesson. It was deleted."),
+            _("Run `lab.reset()`. Then run the cells of step 2 and step 3 again."),
+        )
+
+    def _nothing_sent(self) -> NothingSent:
+        return NothingSent(
+            _("No job was sent to `{queue}` so far.").format(queue=self._queue),
+            _("This fault sends a job again, so it needs a job that was sent before."),
+            _("Run the cells of step 3 first. Then try again."),
+        )
 
 
 def describe(fault: str) -> str:
@@ -317,19 +362,3 @@ def describe(fault: str) -> str:
 
 def _as_armed(name: str, fault: Fault) -> ArmedFault:
     return ArmedFault(name, describe(name), fault.remaining or 0, fault.fired)
-
-
-def _no_queue() -> NothingSent:
-    return NothingSent(
-        _("There is no queue `{queue}`.").format(queue=QUEUE),
-        _("This fault works on the queue of the lesson. It was not created yet, or it was deleted."),
-        _("Run the cells of step 2 and step 3 again. Then try again."),
-    )
-
-
-def _nothing_sent() -> NothingSent:
-    return NothingSent(
-        _("No job was sent to `{queue}` so far.").format(queue=QUEUE),
-        _("This fault sends a job again, so it needs a job that was sent before."),
-        _("Run the cells of step 3 first. Then try again."),
-    )

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers.lab.errors import BadParameter
-from helpers.lab.evidence import Evidence, Order, key_of, order_of, refused_by_condition, runs_for
+from helpers.lab.evidence import Order, key_of, refused_by_condition, runs_for
 from helpers.lab.history import History, history
 from helpers.lab.language import LESSONS, _
+from helpers.lab.lesson_world import QueueWorld
 from helpers.lab.parameters import listed, shown, whole
-from helpers.lab.services import Services, worker_rights, zip_of
+from helpers.lab.services import worker_rights, zip_of
 
 if TYPE_CHECKING:
-    from helpers.cloud import Cloud
     from helpers.lab.checks import Probe
 
 SLUG = "idempotent-consumer"
@@ -26,7 +25,6 @@ FUNCTION = "q05-worker"
 ORDERS = "q05-orders"
 REFERENCE = "q05-reference"
 LOG_GROUP = f"/aws/lambda/{FUNCTION}"
-NOTE = "keep unchanged"
 
 VISIBILITY_TIMEOUT = 30
 FUNCTION_TIMEOUT = 5
@@ -72,22 +70,30 @@ def parameters(duplicates: object = 2, quantity: object = 4, fault: object = "no
     return Parameters(whole("duplicates", duplicates, 0, 50), whole("quantity", quantity, 1, 10), str(fault))
 
 
-class IdempotentConsumer:
+class IdempotentConsumer(QueueWorld):
     """The world of this lesson in one account. `folder` is where the learner writes app.py."""
 
     slug = SLUG
+    prefix = PREFIX
     steps = STEPS
     needed = NEEDED
+    counted = ("repeat", "orders")
+    Parameters = Parameters
+    queue = QUEUE
+    dead_letter_queue = DEAD_LETTER_QUEUE
     queues = (QUEUE, DEAD_LETTER_QUEUE)
+    max_receive_count = MAX_RECEIVE_COUNT
     function = FUNCTION
+    orders = ORDERS
+    reference = REFERENCE
+    experiments = True
 
-    def __init__(self, cloud: Cloud, folder: Path, chosen: Parameters) -> None:
-        self._cloud = cloud
-        self.folder = folder
-        self.parameters = chosen
-        self.services = Services(cloud)
-        self.provided_code = ""
-        self.provided_at = 0
+    provided_code = ""
+    """The hash of the code that the lesson deployed."""
+
+    @classmethod
+    def checked(cls, **chosen: object) -> Parameters:
+        return parameters(**chosen)
 
     def provide(self) -> None:
         """Make the function with its role and the two tables; the reference item is written here and never again."""
@@ -97,17 +103,14 @@ class IdempotentConsumer:
         code = zip_of({"app.py": (HANDLERS / "unguarded.py").read_text(encoding="utf-8")})
         made = services.make_function(FUNCTION, role, code, {"ORDERS_TABLE": ORDERS}, FUNCTION_TIMEOUT)
         services.make_table(ORDERS)
-        services.make_table(REFERENCE)
-        item = {"id": {"S": "reference"}, "note": {"S": NOTE}}
-        services.client("dynamodb").put_item(TableName=REFERENCE, Item=item)
+        self.make_reference()
         # A function that is still Pending would refuse the learner's first deployment.
         self._cloud.functions.wait_until_ready(FUNCTION)
         self.provided_code = made["CodeSha256"]
         self.provided_at = self._cloud.journal.last
 
-    def evidence(self, until: int | None = None) -> Evidence:
-        """What happened since the lesson was provided."""
-        return Evidence(self._cloud.journal, since=self.provided_at, until=until)
+    def fresh(self) -> str:
+        return _("The earlier account was closed, and this one is fresh: run the cells again from step 2.")
 
     def history(self) -> History:
         """What happened in the lesson's queue, function and table since they were provided."""
@@ -122,15 +125,6 @@ class IdempotentConsumer:
         from helpers.lab.idempotent_consumer_checks import Look
 
         return Look(self).probes(step)
-
-    def stored_orders(self) -> tuple[Order, ...]:
-        """The orders as they are stored now, by id; none when the table is gone."""
-        return tuple(order_of(item) for item in self.services.items(ORDERS) or ())
-
-    def reference_note(self) -> str | None:
-        """The note of the reference item, None when it is gone."""
-        items = self.services.items(REFERENCE) or []
-        return items[0].get("note", {}).get("S") if len(items) == 1 else None
 
     def counts(self, until: int | None, orders: tuple[Order, ...]) -> dict[str, Any]:
         """What happened to the lesson's own resources up to event `until`, as plain counts."""

@@ -28,7 +28,6 @@ from helpers.lab.idempotent_consumer import (
     INDEPENDENT_ORDER,
     LOG_GROUP,
     MAX_RECEIVE_COUNT,
-    NOTE,
     ORDERS,
     PREFIX,
     QUEUE,
@@ -36,6 +35,7 @@ from helpers.lab.idempotent_consumer import (
     VISIBILITY_TIMEOUT,
 )
 from helpers.lab.language import _, ngettext
+from helpers.lab.lesson_world import NOTE
 
 if TYPE_CHECKING:
     from helpers.lab.idempotent_consumer import IdempotentConsumer

@@ -17,13 +17,14 @@ from helpers.lab.errors import (
     LabClosed,
     NoScratchFolder,
     NoSuchLanguage,
+    NotInLesson,
     PortTaken,
     StepMissing,
-    UnknownLesson,
 )
 from helpers.lab.interrupts import to_the_end
 from helpers.lab.language import _
 from helpers.lab.lesson_texts import LessonTexts
+from helpers.lab.lesson_world import LessonWorld, world_of
 from helpers.lab.parameters import seconds as checked_seconds
 from helpers.lab.parameters import shown, whole
 
@@ -34,12 +35,9 @@ if TYPE_CHECKING:
     from helpers.lab.experiments import BatchResult, ExperimentResult
     from helpers.lab.explorer import Exploration, GuardTable
     from helpers.lab.faults import FaultNotice, LabFaults
-    from helpers.lab.idempotent_consumer import IdempotentConsumer, Parameters
     from helpers.lab.properties import Report
     from helpers.lab.rest import Rest
     from helpers.lab.view import View
-
-KNOWN_LESSONS = ("idempotent-consumer",)
 
 _open: Lab | None = None
 
@@ -55,7 +53,7 @@ class Lab:
     """Start an account, lead boto3 to it, and provide what the lesson needs.
 
     `lesson` is a slug such as "idempotent-consumer"; `language` a code such as "fr" (default: found by
-    `helpers.lab.language.detect`). `duplicates`, `quantity` and `fault` are the lesson's parameters. A
+    `helpers.lab.language.detect`). `parameters` are those of the lesson, for example `quantity` and `fault`. A
     lab that is open in this process is closed first, and the new one keeps its address. All errors are
     LabError, in the reader's language: UnknownLesson, NoSuchLanguage, BadParameter, NoScratchFolder,
     PortTaken, AccountNotStarted.
@@ -66,23 +64,14 @@ class Lab:
         lesson: str,
         language: str | None = None,
         *,
-        duplicates: int = 2,
-        quantity: int = 4,
-        fault: str = "none",
         port: int = 0,
+        **parameters: Any,
     ) -> None:
         global _open
         self.language = _use(language)
-        if lesson not in KNOWN_LESSONS:
-            raise UnknownLesson(
-                _("There is no lesson `{name}`.").format(name=lesson),
-                _("A lesson is called by the name that stands in its notebook."),
-                _("Choose one of these: {choices}.").format(choices=", ".join(f"`{name}`" for name in KNOWN_LESSONS)),
-            )
-        from helpers.lab import idempotent_consumer
-
+        self._world = world_of(lesson)
         self.lesson = lesson
-        self.parameters: Parameters = idempotent_consumer.parameters(duplicates, quantity, fault)
+        self.parameters = self._world.choose(parameters)
         port = whole("port", port, 0, 65_535)
         self.texts = LessonTexts(lesson)
         self.replaced = _open is not None
@@ -107,7 +96,7 @@ class Lab:
         """One sentence that says that the lesson is ready, without anything that differs between two runs of it."""
         line = _("The lesson is ready: the emulated account runs inside this notebook.")
         if self.replaced:
-            line += " " + _("The earlier account was closed, and this one is fresh: run the cells again from step 2.")
+            line += " " + self._lesson.fresh()
         return line
 
     @property
@@ -123,7 +112,7 @@ class Lab:
 
         self._check_usable(step)
         report = judge(step, self.texts.title(step), self.texts.checks(step), self._lesson.probes(step))
-        if step == "repeat":
+        if step == self._lesson.counted[0]:
             self._remember(report)
         return report
 
@@ -137,7 +126,7 @@ class Lab:
 
         self._check_usable(step)
         for earlier in self.steps[: self.steps.index(step) + 1]:
-            if earlier not in self._lesson.needed or (earlier == "break" and step != "break"):
+            if earlier not in self._lesson.needed or (earlier in self._lesson.optional and earlier != step):
                 continue
             probes = self._lesson.probes(earlier)
             findings = [ask(probes[point]) for point in self._lesson.needed[earlier]]
@@ -164,10 +153,11 @@ class Lab:
         self._check_open()
         timeout = checked_seconds(timeout, _TEN_MINUTES)
         skipping = self._fault_at_work if skip_waits is None else skip_waits
-        rest.wait_until_rest(self.cloud, self.faults.advance, self._skip_hidden if skipping else lambda: 0, timeout)
+        rest.wait_until_rest(
+            self.cloud, self.faults.advance, self._lesson.skip_waits if skipping else lambda: 0, timeout
+        )
         self._fault_at_work = False
-        runs = self._lesson.evidence().runs(self._lesson.function)
-        return rest.rest_of(self._lesson.services, self._lesson.queues[0], self._lesson.function, runs)
+        return self._lesson.rest()
 
     def skip(self, seconds: float) -> None:
         """Let the account's clock jump forward: visibility timeouts, delays and retention move on at once.
@@ -196,28 +186,30 @@ class Lab:
         helpers.lab.experiments)."""
         from helpers.lab import experiments
 
-        self._check_open()
+        self._check_experiments("experiment")
         return experiments.experiment(self._lesson.services, guard, fault, copies)
 
     def batch_experiment(self, partial: bool) -> BatchResult:
         """Ten messages in one batch, the last one bad, with or without partial batch responses."""
         from helpers.lab import experiments
 
-        self._check_open()
+        self._check_experiments("batch_experiment")
         return experiments.batch_experiment(self._lesson.services, partial)
 
     def verify(self) -> Report:
         """What the history of the lesson's queue says about each property, with a proof where one is broken."""
         from helpers.lab import properties
+        from helpers.lab.idempotent_consumer import IdempotentConsumer
 
-        self._check_open()
+        self._check_experiments("verify")
+        assert isinstance(self._lesson, IdempotentConsumer)
         return properties.judge(self._lesson.history())
 
     def explore(self, guard: str | None = None) -> Exploration:
         """All schedules of two deliveries (see helpers.lab.explorer) for the learner's worker, or for one guard."""
         from helpers.lab import explorations
 
-        self._check_open()
+        self._check_experiments("explore")
         services = self._lesson.services
         return explorations.explore_worker(services) if guard is None else explorations.explore_guard(services, guard)
 
@@ -225,22 +217,23 @@ class Lab:
         """All schedules of two deliveries for each of the lesson's guards."""
         from helpers.lab import explorations
 
-        self._check_open()
+        self._check_experiments("explore_guards")
         return explorations.explore_guards(self._lesson.services)
 
     def snapshot(self) -> View:
         """Queues, orders, decisions, runs and messages as they are now, as plain data."""
-        from helpers.lab import view
-
         self._check_open()
-        return view.take(self._lesson)
+        return self._lesson.view()
 
     def view(self) -> Any:
         """The snapshot; helpers.show gives it a face."""
         return self.snapshot()
 
     def outcome(self) -> Outcome:
-        """What happened up to the end of step *repeat* (its last check; until then, up to now), as plain counts."""
+        """What happened up to the end of the lesson's counted step, as plain counts.
+
+        The end is the last check of that step; until then, it is now.
+        """
         self._check_open()
         until, orders = self._end_of_repeat or (None, None)
         return Outcome(self._lesson.counts(until, self._lesson.stored_orders() if orders is None else orders))
@@ -306,12 +299,9 @@ class Lab:
         self.cloud = self._start(port)
         self._closing.callback(self.cloud.close)
         self.cloud.install()
-        from helpers.lab.faults import LabFaults
-        from helpers.lab.idempotent_consumer import IdempotentConsumer
-
-        self._lesson: IdempotentConsumer = IdempotentConsumer(self.cloud, self.folder, self.parameters)
+        self._lesson: LessonWorld = self._world(self.cloud, self.folder, self.parameters)
         self._lesson.provide()
-        self.faults: LabFaults = LabFaults(self.cloud, self._lesson)
+        self.faults: LabFaults = self._lesson.make_faults()
         self._closing.callback(self.faults.close)
         self._fault_at_work = False
         self._end_of_repeat: tuple[int, tuple[Order, ...]] | None = None
@@ -346,18 +336,9 @@ class Lab:
                 _("Close the other account with its `close()` method, or restart the kernel."),
             ) from error
 
-    def _skip_hidden(self) -> int:
-        """Let hidden messages of the lesson's queue come back; the seconds skipped, 0 when none is hidden."""
-        attributes = self._lesson.services.queue_attributes(self._lesson.queues[0])
-        if attributes is None or attributes["ApproximateNumberOfMessagesNotVisible"] == "0":
-            return 0
-        seconds = max(1, int(attributes["VisibilityTimeout"]))
-        self.cloud.skip(seconds)
-        return seconds
-
     def _remember(self, report: CheckReport) -> None:
-        """Keep where step *repeat* ended: its first check that passed, or else its last check that knew the orders."""
-        if not self._repeat_passed and report["orders"].outcome in {"right", "not-yet"}:
+        """Keep where the counted step ended: its first check that passed, or else its last one that knew the orders."""
+        if not self._repeat_passed and report[self._lesson.counted[1]].outcome in {"right", "not-yet"}:
             self._repeat_passed = report.passed
             self._end_of_repeat = (self.cloud.journal.last, self._lesson.stored_orders())
 
@@ -367,6 +348,15 @@ class Lab:
                 _("This lab is closed."),
                 _("Its account does not exist any more."),
                 _("Run the first cells of the notebook again: they open a fresh one."),
+            )
+
+    def _check_experiments(self, call: str) -> None:
+        self._check_open()
+        if not self._lesson.experiments:
+            raise NotInLesson(
+                _("This lesson has no `lab.{name}`.").format(name=call),
+                _("That call belongs to another lesson of the course."),
+                _("Go on with the cells of this notebook."),
             )
 
     def _check_usable(self, step: str) -> None:

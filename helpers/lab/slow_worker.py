@@ -6,10 +6,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from helpers.lab.idempotent_consumer import FUNCTION, QUEUE, IdempotentConsumer
-
 if TYPE_CHECKING:
     from helpers.cloud import Cloud
+    from helpers.lab.lesson_world import LessonWorld
 
 _GRACE = 1.0
 """Seconds of real time that a held run waits for `settle` to move the clock, before the fault does it itself."""
@@ -22,10 +21,10 @@ class SlowWorker:
     run writes first. `Lab.settle` calls `advance`; without it, a thread of its own does after a short time.
     """
 
-    def __init__(self, cloud: Cloud, lesson: IdempotentConsumer, actions: tuple[str, ...]) -> None:
+    def __init__(self, cloud: Cloud, lesson: LessonWorld, actions: tuple[str, ...]) -> None:
         self._cloud = cloud
         self._lesson = lesson
-        self.fault = cloud.faults.slow(FUNCTION, action=actions)
+        self.fault = cloud.faults.slow(lesson.function, action=actions)
         self._skipped = False
         self._over = threading.Event()
         self._lock = threading.Lock()
@@ -52,7 +51,7 @@ class SlowWorker:
         return runs <= 1 and any(one.kind == "held" for one in busy) and not any(one.kind == "queue" for one in busy)
 
     def _visibility_timeout(self) -> int:
-        attributes = self._lesson.services.queue_attributes(QUEUE) or {}
+        attributes = self._lesson.services.queue_attributes(self._lesson.queue) or {}
         return int(attributes.get("VisibilityTimeout", 0)) + 1
 
     def _watch(self) -> None:

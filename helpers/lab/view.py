@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from helpers.lab.evidence import Evidence, Job, Order, Run
-from helpers.lab.idempotent_consumer import FUNCTION, ORDERS, QUEUE, IdempotentConsumer
+
+if TYPE_CHECKING:
+    from helpers.lab.lesson_world import LessonWorld
 
 MessageState = Literal["visible", "in flight", "acknowledged", "dead-lettered", "gone"]
 
@@ -79,14 +81,14 @@ class View:
     reference: str | None
 
 
-def take(lesson: IdempotentConsumer) -> View:
+def take(lesson: LessonWorld) -> View:
     """The view now. Errors of the services are botocore's own."""
     evidence = lesson.evidence()
-    jobs = evidence.jobs(QUEUE)
+    jobs = evidence.jobs(lesson.queue)
     places = {job.message_id: place for place, job in enumerate(jobs, start=1)}
-    runs = sorted(evidence.runs(FUNCTION), key=lambda run: (_place(run, places), run.number))
+    runs = sorted(evidence.runs(lesson.function), key=lambda run: (_place(run, places), run.number))
     rank = {run.request_id: place for place, run in enumerate(runs)}
-    made = [one for one in evidence.decisions(ORDERS) if one.caller.kind == "function"]
+    made = [one for one in evidence.decisions(lesson.orders) if one.caller.kind == "function"]
     decisions = sorted(made, key=lambda one: (rank.get(one.caller.request_id, len(rank)), one.number))
     return View(
         queues=tuple(view for name in lesson.queues if (view := _queue(lesson, name))),
@@ -94,7 +96,7 @@ def take(lesson: IdempotentConsumer) -> View:
         decisions=tuple(
             DecisionView(
                 number,
-                ORDERS,
+                lesson.orders,
                 str(plain(one.key).get("id", "")),
                 one.action,
                 one.condition,
@@ -104,8 +106,8 @@ def take(lesson: IdempotentConsumer) -> View:
             )
             for number, one in enumerate(decisions, start=1)
         ),
-        runs=tuple(_run(number, run, places) for number, run in enumerate(runs, start=1)),
-        messages=_messages(evidence, jobs, runs),
+        runs=tuple(_run(lesson.function, number, run, places) for number, run in enumerate(runs, start=1)),
+        messages=_messages(evidence, lesson.queue, jobs),
         reference=lesson.reference_note(),
     )
 
@@ -126,7 +128,7 @@ def _place(run: Run, places: Mapping[str, int]) -> int:
     return min((places[message] for message in run.message_ids if message in places), default=len(places) + 1)
 
 
-def _queue(lesson: IdempotentConsumer, name: str) -> QueueView | None:
+def _queue(lesson: LessonWorld, name: str) -> QueueView | None:
     attributes = lesson.services.queue_attributes(name)
     if attributes is None:
         return None
@@ -134,19 +136,19 @@ def _queue(lesson: IdempotentConsumer, name: str) -> QueueView | None:
     return QueueView(name, *(int(attributes[f"ApproximateNumberOf{counter}"]) for counter in counters))
 
 
-def _run(number: int, run: Run, places: Mapping[str, int]) -> RunView:
+def _run(function: str, number: int, run: Run, places: Mapping[str, int]) -> RunView:
     messages = tuple(sorted(places[message] for message in run.message_ids if message in places))
     result = run.result if run.outcome == "succeeded" else None
     reason = run.error_type or "" if run.outcome == "error" else ""
-    return RunView(number, FUNCTION, messages, run.outcome, result, reason)
+    return RunView(number, function, messages, run.outcome, result, reason)
 
 
-def _messages(evidence: Evidence, jobs: list[Job], runs: list[Run]) -> tuple[MessageView, ...]:
+def _messages(evidence: Evidence, queue: str, jobs: list[Job]) -> tuple[MessageView, ...]:
     received: dict[str, int] = {}
-    for event in evidence.received(QUEUE):
+    for event in evidence.received(queue):
         received[event.message_id] = received.get(event.message_id, 0) + 1
-    acknowledged = {event.message_id for event in evidence.acknowledged(QUEUE)}
-    dead = {event.message_id for event in evidence.dead_lettered(QUEUE)}
+    acknowledged = {event.message_id for event in evidence.acknowledged(queue)}
+    dead = {event.message_id for event in evidence.dead_lettered(queue)}
     gone = bool(evidence.calls("sqs", "DeleteQueue", "PurgeQueue"))
 
     def state(message_id: str) -> MessageState:

@@ -7,7 +7,7 @@ armed, also when one has just fired, and the error when a call fails.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,14 @@ class Control:
     number: tuple[int, int] | None = None
 
 
-def controls() -> list[Control]:
-    """The controls of the lesson in the reader's language."""
+def controls(offered: Sequence[str] = LabFaults.offered) -> list[Control]:
+    """The controls of a lesson in the reader's language: those of the methods that it offers, in this order."""
+    known = {control.method: control for control in _controls()}
+    return [known[method] for method in offered]
+
+
+def _controls() -> list[Control]:
+    """All controls that a lesson has."""
     in_queue, before = _("In the queue"), _("Before the write")
     on_the_way, after = _("On the way to the table"), _("After the write")
     return [
@@ -124,16 +130,17 @@ def controls() -> list[Control]:
 class FaultPanel:
     """The panel. Show it in a cell, or call `press(method)` as a button does."""
 
-    def __init__(self, faults: Callable[[], LabFaults]) -> None:
+    def __init__(self, faults: Callable[[], LabFaults], offered: Sequence[str] = LabFaults.offered) -> None:
         """`faults` gives the faults of the account that is open now: `lab.reset()` opens another one."""
         self._faults = faults
+        self._offered = offered
         self._live: _LivePanel | None = None
 
     @property
     def widget(self) -> ipywidgets.Widget:
         """The live panel."""
         if self._live is None:
-            self._live = _LivePanel(self._faults)
+            self._live = _LivePanel(self._faults, controls(self._offered))
         return self._live.root
 
     def show_armed(self) -> None:
@@ -156,9 +163,9 @@ class FaultPanel:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return bundle(self, self.widget)
 
-    @staticmethod
-    def _table() -> Table:
-        rows = [(plain(item.where), plain(item.label), prose(item.sentence), code(item.call)) for item in controls()]
+    def _table(self) -> Table:
+        shown = controls(self._offered)
+        rows = [(plain(item.where), plain(item.label), prose(item.sentence), code(item.call)) for item in shown]
         heads = [_("Where it acts"), _("Fault"), _("What happens in the real world"), _("Call")]
         return Table(_("Fault controls"), heads, rows)
 
@@ -166,14 +173,14 @@ class FaultPanel:
 class _LivePanel:
     """The widgets of the panel."""
 
-    def __init__(self, faults: Callable[[], LabFaults]) -> None:
+    def __init__(self, faults: Callable[[], LabFaults], shown: Sequence[Control]) -> None:
         self._faults = faults
         self._armed = ipywidgets.HTML()
         self._done = ipywidgets.HTML()
         self.buttons: dict[str, ipywidgets.Button] = {}
         self.numbers: dict[str, ipywidgets.BoundedIntText] = {}
         rows: list[ipywidgets.Widget] = []
-        for where, together in itertools.groupby(controls(), key=lambda control: control.where):
+        for where, together in itertools.groupby(shown, key=lambda control: control.where):
             rows += [words(heading(where)), *(self._row(control) for control in together)]
         self.root = root(heading(_("Fault controls")), [*rows, self._armed, self._done])
         # "Clear the faults" lets a held call go on, so it must work while a cell waits in `lab.settle()`.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helpers import lab
 from helpers.lab.answers import Answers
 from helpers.lab.errors import BadParameter
-from helpers.lab.faults import LabFaults
 from helpers.lab.language import _
 from helpers.show import formatters
 from helpers.show.bundle import bundle
@@ -16,22 +15,6 @@ from helpers.show.fault_panel import FaultPanel
 from helpers.show.prediction import Prediction
 from helpers.show.ready import Ready
 from helpers.show.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from helpers.cloud import Cloud
-    from helpers.lab.idempotent_consumer import IdempotentConsumer
-
-
-class Faults(LabFaults):
-    """The faults of a lab, and their panel."""
-
-    def __init__(self, cloud: Cloud, lesson: IdempotentConsumer, panel: FaultPanel) -> None:
-        super().__init__(cloud, lesson)
-        self._panel = panel
-
-    def panel(self) -> FaultPanel:
-        """The fault controls as a panel, to be shown in a cell."""
-        return self._panel
 
 
 class Lab(lab.Lab):
@@ -41,8 +24,6 @@ class Lab(lab.Lab):
     the same after `reset()`, in a new kernel, and in a second notebook.
     """
 
-    faults: Faults
-
     def __init__(self, lesson: str, language: str | None = None, **parameters: Any) -> None:
         shell = _shell()
         if shell is not None:
@@ -51,7 +32,7 @@ class Lab(lab.Lab):
         self._vocabulary: Vocabulary | None = None
         self._predictions: dict[str, Prediction] = {}
         self._answers: Answers | None = None
-        self._panel = FaultPanel(lambda: self.faults)
+        self._panel: FaultPanel | None = None
         super().__init__(lesson, language, **parameters)
 
     @property
@@ -92,15 +73,16 @@ class Lab(lab.Lab):
 
     def _open_account(self, port: int) -> None:
         super()._open_account(port)
-        self.faults = Faults(self.cloud, self._lesson, self._panel)
-        self._closing.callback(self.faults.close)
+        if self._panel is None:
+            self._panel = FaultPanel(lambda: self.faults, self.faults.offered)
+        self.faults.face = self._panel
         self._closing.callback(self.cloud.journal.subscribe(self._tell_panel))
         self._panel.show_armed()
 
     def _tell_panel(self, event: object) -> None:
         from helpers.cloud.journal import FaultFired
 
-        if isinstance(event, FaultFired):
+        if isinstance(event, FaultFired) and self._panel is not None:
             # The journal calls from inside the call that it records, which must not wait for a page.
             threading.Thread(target=self._panel.show_armed, name="fault-panel", daemon=True).start()
 

@@ -173,7 +173,7 @@ def test_a_bad_parameter_is_named_and_leaves_the_open_lab_alone(lab, wrong):
     assert lab.check("connect")
 
 
-@pytest.mark.parametrize("lesson", ["order-file", "", "idempotent_consumer"])
+@pytest.mark.parametrize("lesson", ["orders", "", "idempotent_consumer"])
 def test_an_unknown_lesson_lists_the_known_ones(lab, lesson):
     with pytest.raises(UnknownLesson, match="`idempotent-consumer`"):
         Lab(lesson, "en")
