@@ -130,7 +130,7 @@ class IdempotentConsumer(QueueWorld):
         """What happened to the lesson's own resources up to event `until`, as plain counts."""
         evidence = self.evidence(until)
         runs = evidence.runs(FUNCTION)
-        decisions = [one for one in evidence.decisions(ORDERS) if one.caller.kind == "function"]
+        decisions = self.decisions(evidence)
         return {
             "lesson": SLUG,
             "parameters": asdict(self.parameters),

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from helpers.lab.checks import Finding, Probe, not_attempted, not_yet, right
+from helpers.lab.deployed_code import deployed_code
 from helpers.lab.evidence import (
     Job,
     Order,
     Run,
     first_details,
     key_of,
-    order_of,
     refused_by_condition,
     runs_for,
     total_cents,
 )
 from helpers.lab.failures import last_failure
-from helpers.lab.handler_code import problem_in
 from helpers.lab.idempotent_consumer import (
     BATCH_SIZE,
     DEAD_LETTER_QUEUE,
@@ -28,29 +26,24 @@ from helpers.lab.idempotent_consumer import (
     INDEPENDENT_ORDER,
     LOG_GROUP,
     MAX_RECEIVE_COUNT,
-    ORDERS,
     PREFIX,
     QUEUE,
-    REFERENCE,
     VISIBILITY_TIMEOUT,
 )
 from helpers.lab.language import _, ngettext
-from helpers.lab.lesson_world import NOTE
+from helpers.lab.queue_checks import QueueLook, listed
 
 if TYPE_CHECKING:
     from helpers.lab.idempotent_consumer import IdempotentConsumer
 
 
-class Look:
-    """One look at the account: the evidence is taken once, each service is asked when a probe needs it."""
+class Look(QueueLook):
+    """One look at the account of this lesson."""
 
     def __init__(self, lesson: IdempotentConsumer) -> None:
+        super().__init__(lesson)
         self._lesson = lesson
-        self._services = lesson.services
-        self._evidence = lesson.evidence()
         self._jobs = self._evidence.jobs(QUEUE)
-        self._runs = self._evidence.runs(FUNCTION)
-        self._decisions = [d for d in self._evidence.decisions(ORDERS) if d.caller.kind == "function"]
         self._first = first_details(self._jobs)
 
     def probes(self, step: str) -> dict[str, Probe]:
@@ -116,12 +109,6 @@ class Look:
             )
         return right()
 
-    def mapping(self) -> Finding:
-        mapping = self._mapping()
-        if isinstance(mapping, Finding):
-            return mapping
-        return right()
-
     def batch_size(self) -> Finding:
         mapping = self._mapping()
         if isinstance(mapping, Finding):
@@ -131,21 +118,6 @@ class Look:
                 _("The batch size is {found}, not {wanted}.").format(found=mapping["BatchSize"], wanted=BATCH_SIZE)
             )
         return right()
-
-    def enabled(self) -> Finding:
-        mapping = self._mapping()
-        if isinstance(mapping, Finding):
-            return not_attempted()
-        state = mapping["State"]
-        if state == "Enabled":
-            return right()
-        if state in {"Disabled", "Disabling"}:
-            return not_yet(
-                _("The state is `{state}`: the mapping delivers nothing. Update it with `Enabled=True`.").format(
-                    state=state
-                )
-            )
-        return not_yet(_("The state is still `{state}`.").format(state=state))
 
     def no_early_job(self) -> Finding:
         if not self._jobs and self._services.queue_url(QUEUE) is None:
@@ -164,55 +136,10 @@ class Look:
             )
         return right()
 
-    def _mapping(self) -> dict[str, Any] | Finding:
-        """The mapping between the queue and the function, or what there is instead."""
-        queue_arn = self._services.arn("sqs", QUEUE)
-        mappings = self._services.mappings()
-        for mapping in mappings:
-            if mapping.get("EventSourceArn") == queue_arn and _function_of(mapping) == FUNCTION:
-                if mapping["State"] == "Deleting":
-                    return not_yet(_("The mapping is being deleted."))
-                rivals = [_function_of(other) for other in mappings if other.get("EventSourceArn") == queue_arn]
-                if len(rivals) > 1:
-                    rival = next((name for name in rivals if name != FUNCTION), FUNCTION)
-                    return not_yet(
-                        _("A second mapping connects `{queue}` to `{function}` and takes jobs away.").format(
-                            queue=QUEUE, function=rival
-                        )
-                    )
-                return mapping
-        own = [mapping for mapping in mappings if _own(mapping)]
-        if own:
-            source, function = own[0].get("EventSourceArn", "").rpartition(":")[2], _function_of(own[0])
-            return not_yet(
-                _("There is a mapping from `{queue}` to `{function}`.").format(queue=source, function=function)
-            )
-        return not_attempted()
-
     # --- deploy ---------------------------------------------------------------------------------------
 
     def code(self) -> Finding:
-        function = self._services.function(FUNCTION)
-        if function is None:
-            return not_yet(_("The function `{name}` does not exist any more.").format(name=FUNCTION))
-        if function.get("LastUpdateStatus") == "InProgress":
-            return not_yet(_("The update of the function is still in progress."))
-        if function["CodeSha256"] == self._lesson.provided_code:
-            return not_attempted(_("The function still has the code that the lesson provides."))
-        module, _dot, handler = function["Handler"].rpartition(".")
-        file = f"{module.replace('.', '/')}.py"
-        files = self._services.code(FUNCTION)
-        if file not in files:
-            return not_yet(
-                _("The archive holds {files}, but no `{wanted}` at its root.").format(files=_listed(files), wanted=file)
-            )
-        problem = problem_in(files[file], file, handler)
-        if problem:
-            return not_yet(problem)
-        written = self._lesson.folder / file
-        if written.exists() and _lines(written.read_bytes()) != _lines(files[file]):
-            return not_yet(_("`{file}` was changed after it was deployed. Pack and deploy it again.").format(file=file))
-        return right()
+        return deployed_code(self._services, FUNCTION, self._lesson.provided_code, self._lesson.folder)
 
     def condition(self) -> Finding:
         missing = self._no_first_job() or self._foreign_key()
@@ -438,7 +365,7 @@ class Look:
             return foreign
         unknown = sorted(set(stored) - set(self._first))
         if unknown:
-            return not_yet(_("The table holds {orders}, which no job asked for.").format(orders=_listed(unknown)))
+            return not_yet(_("The table holds {orders}, which no job asked for.").format(orders=listed(unknown)))
         for order in self._first:
             if order not in stored:
                 return not_yet(self._gone(order))
@@ -549,69 +476,6 @@ class Look:
             return not_yet(_("Accepted writes of the two runs: {count}. Expected: 1.").format(count=accepted))
         return right()
 
-    # --- clean-up -------------------------------------------------------------------------------------
-
-    def no_mapping(self) -> Finding:
-        left = [mapping for mapping in self._services.mappings() if _own(mapping)]
-        if left and any(mapping["State"] == "Deleting" for mapping in left):
-            return not_yet(_("The mapping is being deleted."))
-        if left:
-            return not_attempted()
-        return right() if self._evidence.calls("lambda", "CreateEventSourceMapping") else not_attempted()
-
-    def no_queues(self) -> Finding:
-        left = self._services.queue_names(PREFIX)
-        deleted = self._evidence.calls("sqs", "DeleteQueue")
-        if left:
-            if not deleted:
-                return not_attempted()
-            return not_yet(_("These queues still exist: {queues}.").format(queues=_listed(left)))
-        return right() if self._evidence.calls("sqs", "CreateQueue") else not_attempted()
-
-    def no_orders(self) -> Finding:
-        items = self._services.items(ORDERS)
-        if items is None:
-            return not_yet(_("The table `{table}` is gone. Only its items should go.").format(table=ORDERS))
-        if not any(d.accepted for d in self._decisions):
-            return not_attempted()
-        if not items:
-            return right()
-        if not self._evidence.calls("dynamodb", "DeleteItem", "BatchWriteItem", "TransactWriteItems"):
-            return not_attempted()
-        left = _listed(order_of(item).id for item in items)
-        return not_yet(_("These items are still stored: {items}.").format(items=left))
-
-    def no_log_group(self) -> Finding:
-        there = self._services.has_log_group(LOG_GROUP)
-        if not self._runs:
-            return not_attempted()
-        if not there:
-            return right()
-        if self._evidence.calls("logs", "DeleteLogGroup"):
-            return not_yet(_("The log group exists again: a later run wrote to it."))
-        return not_attempted()
-
-    def kept(self) -> Finding:
-        missing = [name for name in (ORDERS, REFERENCE) if self._services.items(name) is None]
-        if self._services.function(FUNCTION) is None:
-            missing.insert(0, FUNCTION)
-        if missing:
-            return not_yet(_("Missing: {names}.").format(names=_listed(missing)))
-        return right()
-
-    def reference(self) -> Finding:
-        items = self._services.items(REFERENCE)
-        if items is None:
-            return not_yet(_("The table `{table}` is gone.").format(table=REFERENCE))
-        if len(items) != 1:
-            return not_yet(
-                _("Items in the table `{table}`: {count}. Expected: 1.").format(table=REFERENCE, count=len(items))
-            )
-        note = str(items[0].get("note", {}).get("S", "")).replace("`", "'")
-        if note != NOTE:
-            return not_yet(_("The note is `{note}`.").format(note=note))
-        return right()
-
 
 def _result_of(run: Run, job: Job, conflict: bool, created: bool) -> Finding | None:
     """What is wrong with the result of one run, or None."""
@@ -643,26 +507,9 @@ def _is_duplicate(run: Run) -> bool:
     return run.outcome == "succeeded" and isinstance(run.result, dict) and run.result.get("duplicate") is True
 
 
-def _function_of(mapping: Mapping[str, Any]) -> str:
-    return str(mapping.get("FunctionArn", "")).split(":function:")[-1].partition(":")[0]
-
-
-def _own(mapping: Mapping[str, Any]) -> bool:
-    source = str(mapping.get("EventSourceArn", "")).rpartition(":")[2]
-    return _function_of(mapping) == FUNCTION or source.startswith(PREFIX)
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
 def _number(value: int | None) -> str:
     return "?" if value is None else str(value)
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str).replace("`", "'")[:120]
-
-
-def _lines(source: bytes) -> list[bytes]:
-    return source.rstrip().splitlines()

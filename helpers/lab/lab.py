@@ -16,6 +16,7 @@ from helpers.lab.errors import (
     BadParameter,
     LabClosed,
     NoScratchFolder,
+    NoSuchExecution,
     NoSuchLanguage,
     NotInLesson,
     PortTaken,
@@ -31,7 +32,9 @@ from helpers.lab.parameters import shown, whole
 if TYPE_CHECKING:
     from helpers.cloud import Cloud
     from helpers.lab.checks import CheckReport
+    from helpers.lab.comparison import Comparison
     from helpers.lab.evidence import Order
+    from helpers.lab.executions import Execution, StateMachine
     from helpers.lab.experiments import BatchResult, ExperimentResult
     from helpers.lab.explorer import Exploration, GuardTable
     from helpers.lab.faults import FaultNotice, LabFaults
@@ -181,6 +184,12 @@ class Lab:
         self._fault_at_work = notice is not None
         return notice
 
+    def compare(self, ours: Any, theirs: Any) -> Comparison:
+        """Two values field by field: what plain Python made, and what a service answered."""
+        from helpers.lab import comparison
+
+        return comparison.compare(ours, theirs)
+
     def experiment(self, guard: str, fault: str = "none", copies: int = 2) -> ExperimentResult:
         """One worker with one kind of guard under one fault, with resources of its own (see
         helpers.lab.experiments)."""
@@ -219,6 +228,33 @@ class Lab:
 
         self._check_experiments("explore_guards")
         return explorations.explore_guards(self._lesson.services)
+
+    def state_machine(self) -> StateMachine:
+        """The lesson's state machine, read back from Step Functions. Raises NoSuchExecution when there is none."""
+        self._check_workflow("state_machine")
+        found = self._lesson.state_machine()
+        if found is None:
+            raise NoSuchExecution(
+                _("There is no state machine `{machine}`.").format(machine=self._lesson.machine),
+                _("It was not created yet, or it was deleted."),
+                _("Run the cell with `create_state_machine`. Then run this cell again."),
+            )
+        return found
+
+    def execution(self, name: str) -> Execution:
+        """One execution with its way and its history, read back from Step Functions. Raises NoSuchExecution."""
+        self._check_workflow("execution")
+        found = self._lesson.execution(name) if isinstance(name, str) else None
+        if found is None:
+            started = self._lesson.started()
+            raise NoSuchExecution(
+                _("There is no execution `{name}`.").format(name=shown(name).strip("'\"")),
+                _("An execution is called by the name with which it was started."),
+                _("Started so far: {names}.").format(names=", ".join(f"`{one}`" for one in started))
+                if started
+                else _("No execution was started so far. Run the cell with `start_execution` first."),
+            )
+        return found
 
     def snapshot(self) -> View:
         """Queues, orders, decisions, runs and messages as they are now, as plain data."""
@@ -353,11 +389,20 @@ class Lab:
     def _check_experiments(self, call: str) -> None:
         self._check_open()
         if not self._lesson.experiments:
-            raise NotInLesson(
-                _("This lesson has no `lab.{name}`.").format(name=call),
-                _("That call belongs to another lesson of the course."),
-                _("Go on with the cells of this notebook."),
-            )
+            raise self._not_in_lesson(call)
+
+    def _check_workflow(self, call: str) -> None:
+        self._check_open()
+        if not self._lesson.machine:
+            raise self._not_in_lesson(call)
+
+    @staticmethod
+    def _not_in_lesson(call: str) -> NotInLesson:
+        return NotInLesson(
+            _("This lesson has no `lab.{name}`.").format(name=call),
+            _("That call belongs to another lesson of the course."),
+            _("Go on with the cells of this notebook."),
+        )
 
     def _check_usable(self, step: str) -> None:
         self._check_open()

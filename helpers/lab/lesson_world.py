@@ -30,13 +30,17 @@ from helpers.lab.services import Services
 
 if TYPE_CHECKING:
     from helpers.cloud import Cloud
+    from helpers.cloud.journal import WriteDecision
     from helpers.lab.checks import Probe
+    from helpers.lab.executions import Execution, StateMachine
     from helpers.lab.faults import LabFaults
     from helpers.lab.rest import Rest
     from helpers.lab.view import View
 
 WORLDS = {
+    "order-file": "helpers.lab.order_file:OrderFile",
     "idempotent-consumer": "helpers.lab.idempotent_consumer:IdempotentConsumer",
+    "protected-workflow": "helpers.lab.protected_workflow:ProtectedWorkflow",
 }
 """The class of each lesson's world by slug. It is imported when the lesson is opened."""
 
@@ -82,6 +86,9 @@ class LessonWorld(ABC):
 
     reference: ClassVar[str]
     """The table with the reference item."""
+
+    machine: ClassVar[str] = ""
+    """The state machine of the lesson, empty when it has none."""
 
     experiments: ClassVar[bool] = False
     """Whether `lab.experiment`, `lab.batch_experiment`, `lab.explore` and `lab.verify` belong to the lesson."""
@@ -141,6 +148,18 @@ class LessonWorld(ABC):
         """What happened since the lesson was provided."""
         return Evidence(self._cloud.journal, since=self.provided_at, until=until)
 
+    def decisions(self, evidence: Evidence) -> list[WriteDecision]:
+        """The write decisions about orders that the lesson looks at, oldest first: those of functions."""
+        return [one for one in evidence.decisions(self.orders) if one.caller.kind == "function"]
+
+    def body_shown(self, body: str) -> str:
+        """The body of a message as the view shows it."""
+        return body
+
+    def result_shown(self, result: Any, places: Mapping[str, int]) -> Any:
+        """The result of a run as the view shows it; `places` are the numbers of the messages by message id."""
+        return result
+
     def stored_orders(self) -> tuple[Order, ...]:
         """The orders as they are stored now, by id; none when the table is gone."""
         return tuple(order_of(item) for item in self.services.items(self.orders) or ())
@@ -155,6 +174,18 @@ class LessonWorld(ABC):
         self.services.make_table(self.reference)
         item = {"id": {"S": "reference"}, "note": {"S": NOTE}}
         self.services.client("dynamodb").put_item(TableName=self.reference, Item=item)
+
+    def state_machine(self) -> StateMachine | None:
+        """The state machine as Step Functions has it now, None when there is none."""
+        return None
+
+    def execution(self, name: str) -> Execution | None:
+        """An execution with its history, None when there is none of that name."""
+        return None
+
+    def started(self) -> tuple[str, ...]:
+        """The names of the executions that were started, in their order."""
+        return ()
 
     def skip_waits(self) -> int:
         """Let what waits for time go on; the seconds that were skipped, 0 when nothing waits."""

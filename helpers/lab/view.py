@@ -43,7 +43,8 @@ class DecisionView:
 class RunView:
     """One run of the function: `messages` are the numbers of the messages that it handled.
 
-    `result` is what it returned when it succeeded, `reason` the type of the error that it raised.
+    `result` is what it returned when it succeeded, `reason` the type of the error that it raised, `execution` the name
+    of the execution of a workflow that invoked it.
     """
 
     number: int
@@ -52,6 +53,7 @@ class RunView:
     outcome: str
     result: Any
     reason: str
+    execution: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,24 @@ class MessageView:
 
 
 @dataclass(frozen=True, slots=True)
+class ExecutionView:
+    """One execution of the lesson's state machine; `runs` counts the runs of the function that it caused."""
+
+    name: str
+    status: str
+    input: str
+    output: str | None
+    runs: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """Everything that the live view shows. `reference` is the note of the reference item, None when it is
     gone.
 
     Runs and decisions stand in the order in which their messages were sent, so the same lesson gives the
-    same view.
+    same view. `executions` is None in a lesson without a workflow.
     """
 
     queues: tuple[QueueView, ...]
@@ -79,6 +93,7 @@ class View:
     runs: tuple[RunView, ...]
     messages: tuple[MessageView, ...]
     reference: str | None
+    executions: tuple[ExecutionView, ...] | None = None
 
 
 def take(lesson: LessonWorld) -> View:
@@ -88,7 +103,8 @@ def take(lesson: LessonWorld) -> View:
     places = {job.message_id: place for place, job in enumerate(jobs, start=1)}
     runs = sorted(evidence.runs(lesson.function), key=lambda run: (_place(run, places), run.number))
     rank = {run.request_id: place for place, run in enumerate(runs)}
-    made = [one for one in evidence.decisions(lesson.orders) if one.caller.kind == "function"]
+    rank[""] = -1  # what the learner wrote by hand comes first
+    made = lesson.decisions(evidence)
     decisions = sorted(made, key=lambda one: (rank.get(one.caller.request_id, len(rank)), one.number))
     return View(
         queues=tuple(view for name in lesson.queues if (view := _queue(lesson, name))),
@@ -106,8 +122,8 @@ def take(lesson: LessonWorld) -> View:
             )
             for number, one in enumerate(decisions, start=1)
         ),
-        runs=tuple(_run(lesson.function, number, run, places) for number, run in enumerate(runs, start=1)),
-        messages=_messages(evidence, lesson.queue, jobs),
+        runs=tuple(_run(lesson, number, run, places) for number, run in enumerate(runs, start=1)),
+        messages=_messages(evidence, lesson, jobs),
         reference=lesson.reference_note(),
     )
 
@@ -136,19 +152,19 @@ def _queue(lesson: LessonWorld, name: str) -> QueueView | None:
     return QueueView(name, *(int(attributes[f"ApproximateNumberOf{counter}"]) for counter in counters))
 
 
-def _run(function: str, number: int, run: Run, places: Mapping[str, int]) -> RunView:
+def _run(lesson: LessonWorld, number: int, run: Run, places: Mapping[str, int]) -> RunView:
     messages = tuple(sorted(places[message] for message in run.message_ids if message in places))
-    result = run.result if run.outcome == "succeeded" else None
+    result = lesson.result_shown(run.result, places) if run.outcome == "succeeded" else None
     reason = run.error_type or "" if run.outcome == "error" else ""
-    return RunView(number, function, messages, run.outcome, result, reason)
+    return RunView(number, lesson.function, messages, run.outcome, result, reason)
 
 
-def _messages(evidence: Evidence, queue: str, jobs: list[Job]) -> tuple[MessageView, ...]:
+def _messages(evidence: Evidence, lesson: LessonWorld, jobs: list[Job]) -> tuple[MessageView, ...]:
     received: dict[str, int] = {}
-    for event in evidence.received(queue):
+    for event in evidence.received(lesson.queue):
         received[event.message_id] = received.get(event.message_id, 0) + 1
-    acknowledged = {event.message_id for event in evidence.acknowledged(queue)}
-    dead = {event.message_id for event in evidence.dead_lettered(queue)}
+    acknowledged = {event.message_id for event in evidence.acknowledged(lesson.queue)}
+    dead = {event.message_id for event in evidence.dead_lettered(lesson.queue)}
     gone = bool(evidence.calls("sqs", "DeleteQueue", "PurgeQueue"))
 
     def state(message_id: str) -> MessageState:
@@ -161,6 +177,6 @@ def _messages(evidence: Evidence, queue: str, jobs: list[Job]) -> tuple[MessageV
         return "in flight" if message_id in received else "visible"
 
     return tuple(
-        MessageView(number, job.body, received.get(job.message_id, 0), state(job.message_id))
+        MessageView(number, lesson.body_shown(job.body), received.get(job.message_id, 0), state(job.message_id))
         for number, job in enumerate(jobs, start=1)
     )

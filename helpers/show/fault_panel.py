@@ -42,9 +42,31 @@ def controls(offered: Sequence[str] = LabFaults.offered) -> list[Control]:
 
 def _controls() -> list[Control]:
     """All controls that a lesson has."""
+    in_bucket = _("In the bucket")
     in_queue, before = _("In the queue"), _("Before the write")
     on_the_way, after = _("On the way to the table"), _("After the write")
     return [
+        Control(
+            "upload_again",
+            in_bucket,
+            _("Upload again"),
+            _("A customer sees no answer and uploads the same file again. S3 sends another message."),
+            "lab.faults.upload_again()",
+        ),
+        Control(
+            "send_twice",
+            in_queue,
+            _("Send twice"),
+            _("A queue can deliver a message twice. Here the same text goes into the queue again."),
+            "lab.faults.send_twice()",
+        ),
+        Control(
+            "broken_message",
+            in_queue,
+            _("Send a broken message"),
+            _("A program with an error sends a message that no worker can read."),
+            "lab.faults.broken_message()",
+        ),
         Control(
             "send_again",
             in_queue,
@@ -116,6 +138,83 @@ def _controls() -> list[Control]:
             _("Crash after the write"),
             _("The machine of the worker dies between the write and the acknowledgement."),
             "lab.faults.crash_after_write()",
+        ),
+        Control(
+            "flaky",
+            _("In the order"),
+            _("Fail before the write"),
+            _("A connection breaks before the worker has stored anything. The next attempt works."),
+            "lab.faults.flaky()",
+        ),
+        Control(
+            "permanent",
+            _("In the order"),
+            _("Fail for ever"),
+            _("An order that no worker can accept. Each attempt would fail in the same way."),
+            "lab.faults.permanent()",
+        ),
+        Control(
+            "quantity_zero",
+            _("In the order"),
+            _("Order a quantity of 0"),
+            _("A form sends 0 because nobody chose a quantity."),
+            "lab.faults.quantity_zero()",
+        ),
+        Control(
+            "quantity_eleven",
+            _("In the order"),
+            _("Order a quantity of 11"),
+            _("An order that looks right, but is larger than the shop allows."),
+            "lab.faults.quantity_eleven()",
+        ),
+        Control(
+            "other_quantity",
+            _("In the order"),
+            _("Order another quantity"),
+            _("Two programs use the same order id for different orders."),
+            "lab.faults.other_quantity()",
+        ),
+        Control(
+            "more_failures",
+            _("In the order"),
+            _("Fail too often"),
+            _("A service is down for longer than all retries together."),
+            "lab.faults.more_failures()",
+        ),
+        Control(
+            "remove_permission",
+            _("In the permissions"),
+            _("Remove the permission"),
+            _("Somebody tidies up the policies and removes one that was needed."),
+            "lab.faults.remove_permission()",
+        ),
+        Control(
+            "give_permission",
+            _("In the permissions"),
+            _("Give the permission back"),
+            _("The policy is put back as it was."),
+            "lab.faults.give_permission()",
+        ),
+        Control(
+            "same_name",
+            _("At the start"),
+            _("Use the same name again"),
+            _("A program gets no answer to its start of an execution, so it starts it again under the same name."),
+            "lab.faults.same_name()",
+        ),
+        Control(
+            "hold_worker",
+            _("At the start"),
+            _("Hold the worker"),
+            _("The worker waits for a slow service, so the execution keeps running."),
+            "lab.faults.hold_worker()",
+        ),
+        Control(
+            "crash_before_answer",
+            after,
+            _("Crash after the write"),
+            _("The machine of the worker dies after the write, before its answer is on the way."),
+            "lab.faults.crash_before_answer()",
         ),
         Control(
             "clear",

@@ -9,23 +9,30 @@ from typing import Any
 from IPython.display import display
 
 from helpers.lab.checks import CheckReport
+from helpers.lab.comparison import Comparison
+from helpers.lab.executions import Execution, StateMachine
 from helpers.lab.experiments import BatchResult, ExperimentResult
 from helpers.lab.explorer import Exploration, GuardTable
 from helpers.lab.faults import FaultNotice
 from helpers.lab.lab import Outcome
 from helpers.lab.properties import Report
-from helpers.lab.rest import Rest
+from helpers.lab.rest import Rest, WorkflowRest
 from helpers.lab.view import View
 from helpers.show import errors, explored, results, writefile
 from helpers.show.bundle import Shown, bundle
 from helpers.show.check_report import ShownReport
+from helpers.show.executions import ShownExecution, ShownStateMachine
 from helpers.show.snapshot import ShownView
 
 SHOWN: dict[type, Callable[[Any], Shown]] = {
     CheckReport: ShownReport,
     ExperimentResult: results.experiment,
     BatchResult: results.batch,
+    Comparison: results.comparison,
     Rest: results.rest,
+    WorkflowRest: results.rest,
+    StateMachine: ShownStateMachine,
+    Execution: ShownExecution,
     FaultNotice: results.notice,
     Outcome: results.outcome,
     Report: explored.report,

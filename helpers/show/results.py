@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
+from helpers.lab.comparison import Comparison
 from helpers.lab.experiments import BatchResult, ExperimentResult
 from helpers.lab.faults import FaultNotice
 from helpers.lab.lab import Outcome
-from helpers.lab.language import _
+from helpers.lab.language import _, labelled
 from helpers.lab.rest import Rest
-from helpers.show.markup import Cell, Table, code, page, plain
+from helpers.show.explored import ShownFindings
+from helpers.show.markup import Cell, Table, code, marked, page, plain
 from helpers.show.note import ShownNote
+
+_SHORTEN_AFTER = 120
 
 
 class ShownTables:
@@ -50,10 +56,28 @@ def batch(result: BatchResult) -> ShownTables:
     )
 
 
+def comparison(result: Comparison) -> ShownFindings:
+    """One row for each field that both forms should have, then the names of the fields that only the service has."""
+    rows = [
+        (
+            code(field.path or "–"),
+            code(_value(field.ours)),
+            code(_value(field.theirs)) if field.there else plain("–"),
+            marked(_("✓ the same") if field.same else _("✗ different")),
+        )
+        for field in result.fields
+    ]
+    heads = [_("Field"), _("Plain Python"), _("The service"), _("Comparison")]
+    agreed = _("Plain Python and the service agree.") if result.agree else _("Plain Python and the service differ.")
+    more = ", ".join(f"`{path}`" for path in result.only_theirs)
+    also = [labelled(_("Only the service has these fields"), more)] if more else []
+    return ShownFindings([Table(_("Field by field"), heads, rows)], [agreed, *also])
+
+
 def rest(result: Rest) -> ShownNote:
     """The counters of the queue, and what waits."""
     sentences = str(result).splitlines()
-    return ShownNote("✓", "good", sentences) if not result.notes else ShownNote("…", "open", sentences)
+    return ShownNote("✓", "good", sentences) if len(sentences) == 1 else ShownNote("…", "open", sentences)
 
 
 def notice(result: FaultNotice) -> ShownNote:
@@ -64,14 +88,18 @@ def notice(result: FaultNotice) -> ShownNote:
 def outcome(result: Outcome) -> ShownTables:
     """The counts of the lesson; the orders in a table of their own."""
     names = {
+        "uploaded": _("Uploaded files"),
         "sent": _("Messages sent"),
         "runs": _("Function runs"),
         "failed_runs": _("Failed runs"),
+        "returned": _("Returned messages"),
         "accepted": _("Accepted writes"),
         "refused": _("Refused writes"),
         "acknowledged": _("Acknowledged messages"),
         "dead_lettered": _("Dead-letter messages"),
         "executions": _("Executions"),
+        "succeeded_executions": _("Executions that succeeded"),
+        "failed_executions": _("Executions that failed"),
     }
     # A lesson without a workflow has no executions to speak of.
     shown = [key for key in names if key in result and (key != "executions" or result[key])]
@@ -89,3 +117,9 @@ def outcome(result: Outcome) -> ShownTables:
 
 def _or_dash(value: object) -> object:
     return "–" if value is None else value
+
+
+def _value(value: object) -> str:
+    """A value as JSON, so that a text is seen to be one."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHORTEN_AFTER else text[: _SHORTEN_AFTER - 1] + "…"
