@@ -68,5 +68,9 @@ class NothingSent(LabError):
     """A fault needs a job that was sent before, and there is none."""
 
 
+class NoSuchExecution(LabError):
+    """No execution of that name was started."""
+
+
 class ExperimentFailed(LabError):
     """An experiment did not reach its end, so it has no result."""

@@ -52,7 +52,8 @@ class Job:
 class Run:
     """One invocation of a function.
 
-    `records` are the (message id, body) pairs of its event, empty when it was not invoked for messages.
+    `records` are the (message id, body) pairs of its event, empty when it was not invoked for messages; `event` is
+    the whole event, `execution` the name of the execution of a workflow that invoked it, or empty.
     `ended` is the number of its last event, None while it runs; then `outcome` is "running".
     """
 
@@ -65,6 +66,8 @@ class Run:
     result: Any
     error_type: str | None
     log: tuple[str, ...]
+    event: Any = None
+    execution: str = ""
 
     @property
     def message_ids(self) -> frozenset[str]:
@@ -186,6 +189,8 @@ def _run(start: RunStarted, end: RunEnded | None) -> Run:
         result=_read_json(end.payload) if end else None,
         error_type=end.error_type if end else None,
         log=end.log if end else (),
+        event=_read_json(start.payload),
+        execution=start.execution.rpartition(":")[2],
     )
 
 

@@ -357,6 +357,7 @@ def describe(fault: str) -> str:
         "server-error": _("The next write fails inside DynamoDB"),
         "lose-answer": _("The answer of the next write is lost"),
         "slow-worker": _("The next write is held while the visibility timeout ends"),
+        "hold-worker": _("The next run is held until the faults are cleared"),
     }[fault]
 
 

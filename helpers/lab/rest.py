@@ -44,6 +44,24 @@ class Rest:
         return "\n".join([counts, *self.notes])
 
 
+@dataclass(frozen=True, slots=True)
+class WorkflowRest(Rest):
+    """Executions at rest: `waiting` names those that go on later, for example after the pause before a retry."""
+
+    waiting: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.waiting:
+            return _("At rest. No execution waits.")
+        names = ", ".join(f"`{name}`" for name in self.waiting)
+        return "\n".join(
+            [
+                _("At rest. These executions wait: {names}.").format(names=names),
+                _("They go on when the time has passed, or at once after `lab.skip(seconds)`."),
+            ]
+        )
+
+
 def wait_until_rest(
     cloud: Cloud,
     advance: Callable[[], None],

@@ -126,6 +126,60 @@ class Services:
             )
         )
 
+    # --- workflows ------------------------------------------------------------------------------------
+
+    def state_machine(self, name: str) -> dict[str, Any] | None:
+        """A state machine as DescribeStateMachine gives it."""
+        states = self.client("stepfunctions")
+        try:
+            return dict(states.describe_state_machine(stateMachineArn=self.arn("states", f"stateMachine:{name}")))
+        except states.exceptions.StateMachineDoesNotExist:
+            return None
+
+    def execution(self, machine: str, name: str) -> dict[str, Any] | None:
+        """An execution as DescribeExecution gives it."""
+        states = self.client("stepfunctions")
+        try:
+            return dict(states.describe_execution(executionArn=self.execution_arn(machine, name)))
+        except (states.exceptions.ExecutionDoesNotExist, states.exceptions.InvalidArn):
+            return None
+
+    def execution_history(self, machine: str, name: str) -> list[dict[str, Any]]:
+        """All events of an execution, oldest first."""
+        pages = self.client("stepfunctions").get_paginator("get_execution_history")
+        return [
+            event for page in pages.paginate(executionArn=self.execution_arn(machine, name)) for event in page["events"]
+        ]
+
+    def definition_of(self, machine: str, name: str) -> str:
+        """The definition that an execution follows: it stays the same when the state machine is updated."""
+        arn = self.execution_arn(machine, name)
+        return str(self.client("stepfunctions").describe_state_machine_for_execution(executionArn=arn)["definition"])
+
+    def execution_arn(self, machine: str, name: str) -> str:
+        return self.arn("states", f"execution:{machine}:{name}")
+
+    # --- roles ----------------------------------------------------------------------------------------
+
+    def role(self, name: str) -> dict[str, Any] | None:
+        """A role as GetRole gives it."""
+        iam = self.client("iam")
+        try:
+            return dict(iam.get_role(RoleName=name)["Role"])
+        except iam.exceptions.NoSuchEntityException:
+            return None
+
+    def role_policies(self, name: str) -> dict[str, Any] | None:
+        """The policies of a role by name: inline ones with their documents, attached ones with None."""
+        iam = self.client("iam")
+        try:
+            inline = iam.list_role_policies(RoleName=name)["PolicyNames"]
+            found = {one: iam.get_role_policy(RoleName=name, PolicyName=one)["PolicyDocument"] for one in inline}
+            attached = iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]
+        except iam.exceptions.NoSuchEntityException:
+            return None
+        return {**found, **{one["PolicyName"]: None for one in attached}}
+
     # --- tables and logs ------------------------------------------------------------------------------
 
     def items(self, table: str) -> list[dict[str, Any]] | None:

@@ -12,6 +12,7 @@ from IPython.display import display
 
 from helpers.lab.errors import LabError
 from helpers.lab.language import _
+from helpers.lab.service_answers import explained
 from helpers.show.bundle import bundle
 from helpers.show.note import ShownNote
 
@@ -56,6 +57,7 @@ def install(shell: Any) -> None:
 
     shell.set_custom_exc((LabError,), show)
     shell.events.register("post_run_cell", explain_unknown_name)
+    shell.events.register("post_run_cell", explain_service_answer)
 
 
 def explain_unknown_name(result: Any) -> None:
@@ -71,3 +73,10 @@ def explain_unknown_name(result: Any) -> None:
             ],
         )
         display(bundle(advice), raw=True)
+
+
+def explain_service_answer(result: Any) -> None:
+    """Below the traceback of an error of a service: what it means in this lesson. The error itself stays as it is."""
+    sentences = explained(result.error_in_exec) if result.error_in_exec is not None else []
+    if sentences:
+        display(bundle(ShownNote("→", "open", sentences)), raw=True)

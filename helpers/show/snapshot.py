@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from helpers.lab.language import _
-from helpers.lab.view import DecisionView, MessageView, RunView, View
+from helpers.lab.view import DecisionView, ExecutionView, MessageView, RunView, View
 from helpers.show.markup import Cell, Table, code, marked, page, paragraph, plain
 
 _SHORTEN_AFTER = 120
@@ -27,6 +27,11 @@ class ShownView:
 
     def _tables(self) -> list[Table]:
         view = self._view
+        arrived = self._messages() if view.executions is None else [_executions(view.executions)]
+        return [*arrived, self._runs(), *self._decided()]
+
+    def _messages(self) -> list[Table]:
+        view = self._view
         return [
             Table(
                 _("Queues"),
@@ -45,12 +50,20 @@ class ShownView:
                 numeric=frozenset({2}),
                 empty=_("No message was sent."),
             ),
-            Table(
-                _("Function runs"),
-                [_("Run"), _("Message"), _("Outcome"), _("Result")],
-                [_run(run) for run in view.runs],
-                empty=_("The function has not run."),
-            ),
+        ]
+
+    def _runs(self) -> Table:
+        cause = _("Message") if self._view.executions is None else _("Execution")
+        return Table(
+            _("Function runs"),
+            [_("Run"), cause, _("Outcome"), _("Result")],
+            [_run(run) for run in self._view.runs],
+            empty=_("The function has not run."),
+        )
+
+    def _decided(self) -> list[Table]:
+        view = self._view
+        return [
             Table(
                 _("Write decisions"),
                 [_("Decision"), _("Key"), _("Condition"), _("Answer"), _("Item before"), _("Item after")],
@@ -97,7 +110,32 @@ def _run(run: RunView) -> tuple[Cell, ...]:
     }[run.outcome]
     result = code(run.reason) if run.reason else _json(run.result)
     messages = ", ".join(str(number) for number in run.messages) or "–"
-    return plain(run.number), plain(messages), marked(outcome), result
+    cause = code(run.execution) if run.execution else plain(messages)
+    return plain(run.number), cause, marked(outcome), result
+
+
+def _executions(executions: Sequence[ExecutionView]) -> Table:
+    return Table(
+        _("Executions"),
+        [_("Execution"), _("Input"), _("Status"), _("Runs"), _("Output")],
+        [
+            (
+                code(one.name),
+                code(_short(one.input)),
+                marked(_in_words(one.status)),
+                plain(one.runs),
+                code(_short(one.output or one.error)) if one.output or one.error else plain("–"),
+            )
+            for one in executions
+        ],
+        numeric=frozenset({3}),
+        empty=_("No execution was started."),
+    )
+
+
+def _in_words(status: str) -> str:
+    """A status as Step Functions names it, with a sign."""
+    return {"SUCCEEDED": "✓ SUCCEEDED", "RUNNING": "… RUNNING"}.get(status, f"✗ {status}")
 
 
 def _decision(decision: DecisionView) -> tuple[Cell, ...]:
