@@ -103,9 +103,8 @@ class WorkflowFaults(LabFaults):
         """Take the policy away with which the workflow may call the worker. Raises NothingSent without its role."""
         policies = self._policies()
         if POLICY not in policies:
-            return FaultNotice(
-                "remove-permission", _("The role `{role}` has no such policy.").format(role=WORKFLOW_ROLE)
-            )
+            text = _("The role `{role}` has no policy `{policy}`, so nothing was removed.")
+            return FaultNotice("remove-permission", text.format(role=WORKFLOW_ROLE, policy=POLICY))
         self._services.client("iam").delete_role_policy(RoleName=WORKFLOW_ROLE, PolicyName=POLICY)
         text = _("The policy `{policy}` was removed: the workflow may not call the worker any more.")
         return FaultNotice("remove-permission", text.format(policy=POLICY))
