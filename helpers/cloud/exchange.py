@@ -167,13 +167,20 @@ def _routes(service: str) -> dict[str, list[_Route]]:
         http = operation["http"]
         path, _, query = http["requestUri"].partition("?")
         pattern = re.sub(r"\\\{(\w+)(\\\+)?\\\}", _path_member, re.escape(path.rstrip("/")))
-        names = frozenset(parse_qs(query, keep_blank_values=True))
-        headers = _required_headers(model["shapes"].get(operation.get("input", {}).get("shape"), {}))
+        shape = model["shapes"].get(operation.get("input", {}).get("shape"), {})
+        names = frozenset(parse_qs(query, keep_blank_values=True)) | _required_query(shape)
+        headers = _required_headers(shape)
         route = _Route(action, re.compile(pattern + "/?"), names, headers, len(re.sub(r"\{[^}]*\}", "", path)))
         routes.setdefault(http["method"], []).append(route)
     for several in routes.values():
         several.sort(key=lambda route: (-len(route.query), -route.literal, -len(route.headers)))
     return routes
+
+
+def _required_query(shape: dict[str, Any]) -> frozenset[str]:
+    """The query parameters that a call must have: AbortMultipartUpload is a DeleteObject with one more."""
+    members = [shape["members"][name] for name in shape.get("required", ())]
+    return frozenset(member["locationName"] for member in members if member.get("location") == "querystring")
 
 
 def _required_headers(shape: dict[str, Any]) -> frozenset[str]:

@@ -40,6 +40,21 @@ def named(values: dict[str, Any], body: bytes = b"") -> tuple[str, dict[str, Any
         ("PUT", "/bucket/a/b", "", "s3:PutObject", {"Bucket": "bucket", "Key": "a/b"}),
         (
             "PUT",
+            "/bucket/a/b",
+            "partNumber=1&uploadId=u",
+            "s3:UploadPart",
+            {"Bucket": "bucket", "Key": "a/b", "partNumber": "1", "uploadId": "u"},
+        ),
+        ("DELETE", "/bucket/a/b", "", "s3:DeleteObject", {"Bucket": "bucket", "Key": "a/b"}),
+        (
+            "DELETE",
+            "/bucket/a/b",
+            "uploadId=u",
+            "s3:AbortMultipartUpload",
+            {"Bucket": "bucket", "Key": "a/b", "uploadId": "u"},
+        ),
+        (
+            "PUT",
             "/bucket",
             "notification",
             "s3:PutBucketNotificationConfiguration",
