@@ -42,5 +42,5 @@ def explained(error: BaseException) -> list[str]:
 
 def _last(message: str) -> str:
     """The name at the end of an ARN in a message."""
-    found = re.search(r":([^:']+)'", message)
+    found = re.search(r":([^:'\s]+)'", message)
     return found.group(1) if found else "?"
