@@ -44,7 +44,8 @@ def order(outcome: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def all_right(checks: dict[str, str]) -> bool:
-    return len(checks) == 5 and not any(mark in report for report in checks.values() for mark in "✗○?")
+    lines = [line.strip() for report in checks.values() for line in report.splitlines()]
+    return len(checks) == 5 and not any(line.startswith(("✗", "○", "? ")) for line in lines)
 
 
 def test_five_repeated_executions_are_one_write_and_six_refusals(tmp_path: Path) -> None:
