@@ -1,0 +1,99 @@
+"""The lesson *order-file* run by papermill with other parameters: what it reports follows from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import papermill
+import pytest
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+def run(language: str, folder: Path, **parameters: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Run one edition. Returns the lesson's outcome, and the last text of each cell by its id."""
+    (notebook,) = (NOTEBOOKS / language).glob("*_order_file.ipynb")
+    executed = papermill.execute_notebook(
+        str(notebook),
+        str(folder / "executed.ipynb"),
+        parameters=parameters,
+        cwd=str(notebook.parent),
+        progress_bar=False,
+        kernel_name="python3",
+    )
+    code = [cell for cell in executed.cells if cell.cell_type == "code"]
+    bundles = {cell["id"]: [output["data"] for output in cell["outputs"] if "data" in output] for cell in code}
+    (outcome,) = (bundle["application/json"] for bundle in bundles["outcome"] if "application/json" in bundle)
+    texts = {name: several[-1]["text/plain"] for name, several in bundles.items() if several}
+    return json.loads(json.dumps(outcome)), texts
+
+
+def totals(outcome: dict[str, Any]) -> dict[str, int]:
+    return {one["id"]: one["total_cents"] for one in outcome["orders"]}
+
+
+def failed(texts: dict[str, str]) -> list[str]:
+    """The names of the cells whose check or comparison does not say that all is right."""
+    return [
+        name
+        for name, text in texts.items()
+        if name.endswith(("-check", "-compare")) and any(mark in text for mark in ("✗", "○", "  ? "))
+    ]
+
+
+def test_as_it_is_given_the_toy_and_the_services_agree_and_each_check_passes(tmp_path: Path) -> None:
+    outcome, texts = run("es", tmp_path)
+    assert totals(outcome) == {"Ana Ruiz/1001": 1100, "Ana Ruiz/1002": 350, "Ana Ruiz/1004": 350}
+    assert (outcome["uploaded"], outcome["sent"], outcome["runs"], outcome["returned"]) == (4, 5, 3, 3)
+    assert (outcome["accepted"], outcome["refused"]) == (3, 1)
+    assert (outcome["acknowledged"], outcome["dead_lettered"]) == (4, 1)
+    assert outcome["parameters"] == {"customer": "Ana Ruiz", "number": 1001, "broken": "m-2", "fault": "none"}
+    assert len([name for name in texts if name.endswith("-check")]) == 6
+    assert len([name for name in texts if name.endswith("-compare")]) == 3
+    assert failed(texts) == []
+    assert texts["clean-up-gone"] == "[0, 0, 0, 0, 0]"
+
+
+def test_another_customer_and_another_broken_message(tmp_path: Path) -> None:
+    outcome, texts = run("ru", tmp_path, customer="Зоя + Lev é", number=7, broken="m-3")
+    assert totals(outcome) == {"Зоя + Lev é/7": 1100, "Зоя + Lev é/8": 350, "Зоя + Lev é/9": 350}
+    assert outcome["dead_lettered"] == 1
+    assert failed(texts) == []
+    assert texts["batch-dead-read"] == "1"
+
+
+def test_without_a_broken_message_nothing_returns(tmp_path: Path) -> None:
+    outcome, texts = run("fr", tmp_path, broken="none", number=2000)
+    assert totals(outcome) == {f"Ana Ruiz/{2000 + place}": 350 if place else 1100 for place in range(4)}
+    assert (outcome["runs"], outcome["returned"], outcome["dead_lettered"]) == (1, 0, 0)
+    assert failed(texts) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "sent", "refused", "dead"),
+    [("upload-again", 6, 2, 1), ("send-twice", 6, 2, 1), ("broken-message", 6, 1, 2), ("slow-worker", 5, 3, 1)],
+)
+def test_a_fault_makes_no_second_order_and_loses_nothing(
+    tmp_path: Path, fault: str, sent: int, refused: int, dead: int
+) -> None:
+    outcome, texts = run("es", tmp_path, fault=fault)
+    assert totals(outcome) == {"Ana Ruiz/1001": 1100, "Ana Ruiz/1002": 350, "Ana Ruiz/1004": 350}
+    assert all(one["accepted"] == 1 for one in outcome["orders"])
+    assert (outcome["sent"], outcome["refused"], outcome["dead_lettered"]) == (sent, refused, dead)
+    assert outcome["acknowledged"] == sent - dead
+    assert failed(texts) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [({"customer": "a/b"}, "customer"), ({"number": "1001"}, "number"), ({"broken": "m-9"}, "m-9")],
+)
+def test_a_parameter_that_cannot_be_is_refused_before_anything_runs(
+    tmp_path: Path, parameters: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(papermill.PapermillExecutionError) as refusal:
+        run("fr", tmp_path, **parameters)
+    assert "Lab(" in refusal.value.source, "the cell that opens the lesson, before any step"
+    assert said in str(refusal.value)
