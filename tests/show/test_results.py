@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from helpers.lab.checks import CheckItem, CheckReport
+from helpers.lab.comparison import compare
 from helpers.lab.evidence import Order
 from helpers.lab.experiments import BatchResult, ExperimentResult
 from helpers.lab.explorer import Action, Counterexample, Exploration, GuardTable
@@ -99,6 +100,8 @@ VALUES: list[Any] = [
     Rest(),
     Rest(0, 1, 0, 30, ("It failed: `x < 1`.", "1 message is hidden.")),
     FaultNotice("send-again", f"Sent: `{EVIL}`"),
+    compare({"a": EVIL, "b": 1, "c": []}, {"a": EVIL, "b": 2, EVIL: {"d": 1}}),
+    compare("a", "a"),
     REPORT_OF_HISTORY,
     EXPLORATION,
     GuardTable((EXPLORATION, EXPLORATION)),
@@ -179,3 +182,13 @@ def test_a_story_names_workers_and_messages_and_no_ids() -> None:
     assert "Worker 30 overwrites the order" in text
     assert "its quantity was 4 and is now 5." in text
     assert "Message 2 is sent. Its body is not a valid job." in text
+
+
+def test_a_comparison_says_of_each_field_if_it_is_the_same() -> None:
+    data = bundle_of(compare({"a": "x", "b": 1, "c": 0}, {"a": "x", "b": "1", "more": {"d": 1}}))
+    rows = data["text/plain"].splitlines()[3:6]
+    assert ["✓" in row for row in rows] == [True, False, False]
+    assert '"1"' in rows[1], "a text is seen to be one"
+    assert "Plain Python and the service differ." in data["text/plain"]
+    assert "`more`" in data["text/plain"]
+    assert "agree" in bundle_of(compare({"a": 1}, {"a": 1, "b": 2}))["text/plain"]
