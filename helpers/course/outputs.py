@@ -143,8 +143,9 @@ def _untranslated(text: str, english: Sequence[str], allowed: Sequence[str]) -> 
 
 
 def words_shown(text: str) -> str:
-    """What a reader sees of HTML or plain text, without code; each element on a line of its own."""
+    """What a reader sees of HTML or plain text, without code and names; each element on a line of its own."""
     text = re.sub(r"<(style|script|code|kbd)\b.*?</\1>", " ", text, flags=re.DOTALL)
+    text = re.sub(r"<(\w+)\b[^>]*\btranslate=\"no\"[^>]*>.*?</\1>", " ", text, flags=re.DOTALL)
     text = re.sub(r"</?(?:b|i|em|strong|span|small)\b[^>]*>", "", text)
     text = unescape(re.sub(r"<[^>]*>", "\n", text))
     return re.sub(r"`[^`\n]*`", OBJECT, text)

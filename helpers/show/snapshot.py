@@ -122,7 +122,7 @@ def _executions(executions: Sequence[ExecutionView]) -> Table:
             (
                 code(one.name),
                 code(_short(one.input)),
-                marked(_in_words(one.status)),
+                _status(one.status),
                 plain(one.runs),
                 code(_short(one.output or one.error)) if one.output or one.error else plain("–"),
             )
@@ -133,9 +133,10 @@ def _executions(executions: Sequence[ExecutionView]) -> Table:
     )
 
 
-def _in_words(status: str) -> str:
+def _status(status: str) -> Cell:
     """A status as Step Functions names it, with a sign."""
-    return {"SUCCEEDED": "✓ SUCCEEDED", "RUNNING": "… RUNNING"}.get(status, f"✗ {status}")
+    mark = {"SUCCEEDED": "✓", "RUNNING": "…"}.get(status, "✗")
+    return Cell(f"{mark} {status}", f"{mark}\u00a0{code(status).html}")
 
 
 def _decision(decision: DecisionView) -> tuple[Cell, ...]:

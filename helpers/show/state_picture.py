@@ -40,10 +40,15 @@ _MONO = "var(--jp-code-font-family,monospace)"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text in a box."""
+    """One line of text in a box: `name` is no word of a language, `text` is, unless it is a name or code as a whole."""
 
     text: str
     look: Look = "words"
+    name: str = ""
+
+    @property
+    def whole(self) -> str:
+        return self.name + self.text
 
 
 def picture(machine: StateMachine, execution: Execution | None = None) -> str:
@@ -124,8 +129,7 @@ def _flags(result: Any) -> str:
 
 def _lines(state: State, execution: Execution | None) -> list[Line]:
     """What stands in the box of a state."""
-    kind = f"{state.type} · {_('end')}" if state.ends else state.type
-    lines = [Line(state.name, "name"), Line(kind)]
+    lines = [Line(state.name, "name"), Line(f" · {_('end')}" if state.ends else "", name=state.type)]
     if execution is None:
         for rule in state.retries:
             lines += [Line(f"↻ {_at_most(rule.most)}"), *(Line(part, "code") for part in _broken(rule.errors))]
@@ -167,7 +171,7 @@ def _broken(texts: Iterable[str], widest: int = _WIDEST) -> list[str]:
 
 
 def _size(lines: Sequence[Line]) -> tuple[float, float]:
-    width = max(len(line.text) * _LETTER[line.look] for line in lines)
+    width = max(len(line.whole) * _LETTER[line.look] for line in lines)
     return max(width + 2 * _PADDING, 8.0), len(lines) * _LINE + 2 * _PADDING - 0.3
 
 
@@ -292,7 +296,11 @@ def _text(x: float, y: float, line: Line, colour: str, *, halo: bool = False) ->
         # The line behind the letters must not run through them.
         style += f";paint-order:stroke;stroke:{_PAPER};stroke-width:5;stroke-linejoin:round"
     space = ' xml:space="preserve"' if line.text.startswith(" ") else ""
-    return f'<text x="{_units(x)}" y="{_units(y)}"{space} style="{style}">{escape(line.text)}</text>\n'
+    # Names stay as they are, also when a browser translates the page.
+    same = "" if line.look == "words" else ' translate="no"'
+    name = f'<tspan translate="no">{escape(line.name)}</tspan>' if line.name else ""
+    place = f'x="{_units(x)}" y="{_units(y)}"'
+    return f'<text {place}{space}{same} style="{style}">{name}{escape(line.text)}</text>\n'
 
 
 def _units(length: float) -> str:

@@ -119,3 +119,10 @@ def test_an_english_sentence_is_not_shown_unless_allowed() -> None:
     assert found(stream(f"Erreur : `{sentence}`"), shown(html=f"<p>Erreur : <code>{sentence}</code></p>")) == ""
     assert "English" in found(shown(html="<p>There <b>was</b> the end</p>"))
     assert found(stream("status of q05-jobs"), shown(html="<style>the of is was</style><p>oui</p>")) == ""
+
+
+def test_names_that_no_browser_translates_are_no_words() -> None:
+    name = new_output("display_data", {"text/html": '<text translate="no">the state is here</text>'})
+    words = new_output("display_data", {"text/html": '<text translate="yes">the state is here</text>'})
+    assert not list(unfit(new_code_cell(outputs=[name]), "fr"))
+    assert list(unfit(new_code_cell(outputs=[words]), "fr"))

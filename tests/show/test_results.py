@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,14 +11,15 @@ import pytest
 from helpers.lab.checks import CheckItem, CheckReport
 from helpers.lab.comparison import compare
 from helpers.lab.evidence import Order
+from helpers.lab.executions import Arrow, Attempt, Execution, HistoryRow, State, StateMachine, Visit
 from helpers.lab.experiments import BatchResult, ExperimentResult
 from helpers.lab.explorer import Action, Counterexample, Exploration, GuardTable
 from helpers.lab.faults import FaultNotice
 from helpers.lab.history import Step
 from helpers.lab.lab import Outcome
 from helpers.lab.properties import PROPERTIES, Report, Verdict
-from helpers.lab.rest import Rest
-from helpers.lab.view import DecisionView, MessageView, QueueView, RunView, View
+from helpers.lab.rest import Rest, WorkflowRest
+from helpers.lab.view import DecisionView, ExecutionView, MessageView, QueueView, RunView, View
 from helpers.show import formatters
 from helpers.show.formatters import SHOWN, bundle_of
 from tests.show.shown import Outline
@@ -90,6 +92,9 @@ EXPLORATION = Exploration(
     EVIL,
 )
 
+MACHINE = StateMachine(EVIL, EVIL, (State(EVIL, "Fail", ends=True),), (Arrow(EVIL, EVIL, "choice", EVIL),))
+VISIT = Visit(EVIL, "Fail", (Attempt("failed", error=EVIL, message=EVIL),), "failed", EVIL)
+
 VALUES: list[Any] = [
     REPORT,
     VIEW,
@@ -105,6 +110,10 @@ VALUES: list[Any] = [
     REPORT_OF_HISTORY,
     EXPLORATION,
     GuardTable((EXPLORATION, EXPLORATION)),
+    WorkflowRest(waiting=(EVIL,)),
+    MACHINE,
+    Execution(EVIL, "FAILED", MACHINE, (VISIT,), (HistoryRow(1, "TaskFailed", EVIL, "failed", EVIL),), error=EVIL),
+    replace(VIEW, executions=(ExecutionView(EVIL, "FAILED", EVIL, None, 1, EVIL),)),
 ]
 
 
@@ -121,6 +130,7 @@ def test_static_forms(value: Any) -> None:
     assert {name for name, _attributes in outline.elements} <= {
         *("div", "p", "ul", "li", "span", "strong", "em", "code", "br"),
         *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+        *("svg", "path", "polygon", "rect", "circle", "text", "tspan"),
     }
     assert data["text/plain"].strip()
     assert "0x" not in data["text/plain"], "no ids of objects"
