@@ -110,7 +110,12 @@ class Faults(ArmedFaults):
         for event in self._journal.events(MessageReceived):
             watch(event)
         return self._holding(
-            f"slow down {service}:{_or(action)} of {function}", service, action, function, watch, overtaken
+            f"slow down {service}:{_or(action)} of {function}",
+            service,
+            action,
+            {"function": function},
+            watch,
+            overtaken,
         )
 
     # --- on the way and in the service -------------------------------------------------------------------------
@@ -133,7 +138,7 @@ class Faults(ArmedFaults):
             raise ValueError(f"seconds is {seconds!r}: a call is on the way for 0 to 900 seconds")
 
         def effect(exchange: Exchange, fault: Fault) -> Response | None:
-            return self._wait(exchange, seconds, fault.released.is_set)
+            return self._wait(exchange, fault, seconds)
 
         late = "" if when == "before" else " the answer of"
         return self._on(f"delay{late}", service, action, when, effect, limits, ending=f" by {seconds:g} s")
@@ -193,14 +198,18 @@ class Faults(ArmedFaults):
         service: str,
         action: str | tuple[str, ...],
         until: tuple[str, str] | None = None,
-        function: str | None = None,
+        **limits: Unpack[Limits],
     ) -> Fault:
         """Let the call wait until another caller's call `until` has been answered (since now), or until `release`.
 
         So a race between real processes comes out the same each time. Without `until` only `release` (or the
         bounded time of 30 s) ends the wait. `wait_until_held` says when a call stands there. `action` may name
         several actions; the first call to any of them is held. A call whose run has been ended meanwhile never came.
+        Of `limits`, `times` and `rate` make no sense here: a hold holds one call.
         """
+        times, rate, whose = _how_often(limits)
+        if times is not None or rate is not None:
+            raise ValueError("times and rate: a hold holds one call; arm one hold for each")
         others: set[Caller] = set()
         if until is not None:
             target(*until)
@@ -213,7 +222,7 @@ class Faults(ArmedFaults):
         name = f"hold {service}:{_or(action)}" + (f" until {until[0]}:{until[1]}" if until else "")
         # From now on, not from the call's arrival: the other run may be done just before this one arrives.
         return self._holding(
-            name, service, action, function, watch if until else None, lambda caller: bool(others - {caller})
+            name, service, action, whose, watch if until else None, lambda caller: bool(others - {caller})
         )
 
     # --- messages ----------------------------------------------------------------------------------------------

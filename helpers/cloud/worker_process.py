@@ -45,9 +45,7 @@ def basic_environment() -> dict[str, str]:
     """The variables without which a Python process may not start on this system."""
     kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     if not WINDOWS:
-        kept["PATH"] = os.pathsep.join(
-            [os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"]
-        )
+        kept["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"])
     return kept
 
 

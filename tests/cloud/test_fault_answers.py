@@ -247,6 +247,8 @@ def test_a_name_that_nothing_has_is_refused_with_the_known_ones(
         (lambda faults: faults.crash_run("nobody", "start"), "function is 'nobody'"),
         (lambda faults: faults.crash_run("nobody", "middle"), "when is 'middle': known: end, start"),
         (lambda faults: faults.slow("nobody"), "function is 'nobody'"),
+        (lambda faults: faults.hold("sqs", "SendMessage", times=2), "a hold holds one call"),
+        (lambda faults: faults.hold("sqs", "SendMessage", caller="me"), "caller is 'me'"),
         (lambda faults: faults.hold("sqs", "PutItem"), "action is 'PutItem': .*known of sqs"),
         (lambda faults: faults.hold("sqs", "SendMessage", until=("dynamodb", "Put")), "action is 'Put'"),
         (lambda faults: faults.lose_acknowledgement("no-queue"), "queue is 'no-queue'"),
