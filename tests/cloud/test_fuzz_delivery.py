@@ -184,7 +184,7 @@ def test_every_message_has_one_end_in_any_order_of_operations(stage: Stage) -> N
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=int(LONG) or 8,
+            max_examples=int(LONG) or 5,
             stateful_step_count=12,
             deadline=None,
             derandomize=not LONG,
