@@ -530,7 +530,8 @@ def run(client: RuntimeClient, handler: Callable[[Any, Any], Any], log: LogHandl
         os.environ["_X_AMZN_TRACE_ID"] = headers.get("lambda-runtime-trace-id", "")
         try:
             event, context = _event(body), LambdaContext(headers, log.output)
-            result, content_type = marshaller.result(handle_event_request(handler, event, context))
+            answer = handle_event_request(handler, event, context)  # kept: a coroutine complains when it is let go
+            result, content_type = marshaller.result(answer)
             error = None
         except Exception as problem:
             error = payload_of(problem, request_id)
