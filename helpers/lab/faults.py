@@ -181,7 +181,7 @@ class LabFaults:
         self._mine.append(("server-error", self._cloud.faults.server_error("dynamodb", _WRITES, function=FUNCTION)))
         return FaultNotice(
             "server-error",
-            _("The next write of `{function}` will fail inside DynamoDB, and nothing will be stored.").format(
+            _("The next write of `{function}` will fail inside DynamoDB. That attempt will store nothing.").format(
                 function=FUNCTION
             )
             + " "

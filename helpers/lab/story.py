@@ -38,7 +38,7 @@ def short_name_of(name: str) -> str:
         "nothing-lost": _("Nothing lost"),
         "unchanged": _("Unchanged"),
         "first-details": _("First details"),
-        "failure-returns": _("Failure returns"),
+        "failure-returns": _("No silent failure"),
     }[name]
 
 
@@ -72,6 +72,8 @@ def _read(step: Step) -> str:
 def _stored(step: Step) -> str:
     if not step.valid:
         sentence = _("Worker {worker} stores an order for message {message}, which is not a valid job.")
+    elif step.changed and step.before is None:
+        sentence = _("Worker {worker} overwrites the order `{order}`, which had no quantity. Now it is {quantity}.")
     elif step.changed and step.before != step.quantity:
         sentence = _("Worker {worker} overwrites the order `{order}`: its quantity was {before} and is now {quantity}.")
     elif step.changed:
@@ -85,7 +87,7 @@ def _stored(step: Step) -> str:
         message=step.message,
         order=step.order,
         quantity=step.quantity,
-        before=_("not there") if step.before is None else step.before,
+        before=step.before,
     )
 
 

@@ -60,7 +60,7 @@ def exploration(found: Exploration) -> ShownFindings:
 
 
 def _schedule(one: Counterexample) -> Table:
-    caption = _("The shortest schedule that breaks it: {property}").format(property=sentence_of(one.property))
+    caption = _("The shortest schedule that breaks this property: {property}").format(property=sentence_of(one.property))
     return _story(caption, one.steps)
 
 
@@ -86,8 +86,8 @@ def _reason(found: Exploration) -> str:
     return {
         "": "",
         "fails": _("`{worker}`: the handler fails with a simple job: `{error}`. Look at its code."),
-        "too-many-calls": _("`{worker}`: a run makes more than {most} calls. So not all schedules were run."),
-        "slow": _("`{worker}`: a run makes no call and does not end. So not all schedules were run."),
-        "parallel": _("`{worker}`: a run makes several calls at once. Their order cannot be controlled."),
+        "too-many-calls": _("`{worker}`: a run makes more than {most} calls. So some schedules were not run."),
+        "slow": _("`{worker}`: a run makes no call and does not end. So some schedules were not run."),
+        "parallel": _("`{worker}`: a run makes several calls at once. Their sequence cannot be controlled."),
         "too-many-schedules": _("`{worker}`: there are too many schedules. Only the first ones were run."),
     }[found.reason].format(**about, error=found.error)

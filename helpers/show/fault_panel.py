@@ -235,5 +235,6 @@ class _LivePanel:
 
 
 def _armed_in_words(fault: ArmedFault) -> str:
-    left = _("still to come: {n}").format(n=fault.remaining)
-    return f"{fault.description} ({left}; {_('fired so far: {n}').format(n=fault.fired)})"
+    return _("{fault} (still to come: {left}; fired so far: {fired})").format(
+        fault=fault.description, left=fault.remaining, fired=fault.fired
+    )
