@@ -25,7 +25,7 @@ def sentence_of(name: str) -> str:
         "stored-first": _("No message is acknowledged before its order is stored."),
         "nothing-lost": _("No message is lost."),
         "unchanged": _("A stored order never changes."),
-        "first-details": _("Only the first details of an order are stored."),
+        "first-details": _("Once an order is stored, no other details are stored for it, under any key."),
         "failure-returns": _("A failed run acknowledges nothing."),
     }[name]
 

@@ -34,7 +34,7 @@ def report(found: Report) -> ShownFindings:
     tables = [Table(_("What the history says"), [_("Property"), _("Outcome")], rows)]
     tables += [_story(sentence_of(one.property), one.witness) for one in found.broken]
     unclear = any(one.outcome == "cannot-tell" for one in found.verdicts)
-    missing = _("The history is not complete, or nothing has happened yet. So it does not prove that a property holds.")
+    missing = _("Something in this history cannot be seen, or nothing has happened yet. So it does not prove that a property holds.")
     return ShownFindings(tables, [missing] if unclear else [])
 
 
@@ -60,7 +60,7 @@ def exploration(found: Exploration) -> ShownFindings:
 
 
 def _schedule(one: Counterexample) -> Table:
-    caption = _("The shortest schedule that breaks this property: {property}").format(property=sentence_of(one.property))
+    caption = _("The shortest schedule that breaks “{property}”").format(property=short_name_of(one.property))
     return _story(caption, one.steps)
 
 
@@ -75,7 +75,7 @@ def _outcome(outcome: str) -> Cell:
 
 def _bound() -> str:
     return _(
-        "Bound: two deliveries for one order, at most one crash, and then one more delivery. "
+        "Bound: one or two deliveries for one order, at most one crash, and one more delivery after a crash. "
         "Schedules that must end alike are run once."
     )
 
