@@ -1,8 +1,9 @@
 """The life of a table and of what is in it: CREATING and ACTIVE, and the end of expired items.
 
 A new table is CREATING for `creating_seconds` of the account's clock, and until then nobody can write to it, as on
-AWS; by default it is ACTIVE at once, as programs expect that were written for moto. DescribeTable, which is what the waiter `table_exists` asks, takes the short time itself that is left here: boto3
-would look again after 20 seconds only. A deleted table is gone at once.
+AWS; by default it is ACTIVE at once, as programs expect that were written for moto. DescribeTable, which is what the
+waiter `table_exists` asks, takes the short time itself that is left here: boto3 would look again after 20 seconds
+only. A deleted table is gone at once.
 
 Items whose time to live has passed stay readable; they go when another `TTL_DELAY` has passed, or later. Source:
 DynamoDB Developer Guide, "Using time to live (TTL)": typically within two days; a value that is no number, or lies

@@ -34,7 +34,10 @@ def report(found: Report) -> ShownFindings:
     tables = [Table(_("What the history says"), [_("Property"), _("Outcome")], rows)]
     tables += [_story(sentence_of(one.property), one.witness) for one in found.broken]
     unclear = any(one.outcome == "cannot-tell" for one in found.verdicts)
-    missing = _("Something in this history cannot be seen, or nothing has happened yet. So it does not prove that a property holds.")
+    missing = _(
+        "Something in this history cannot be seen, or nothing has happened yet. "
+        "So it does not prove that a property holds."
+    )
     return ShownFindings(tables, [missing] if unclear else [])
 
 
