@@ -117,7 +117,7 @@ class LabFaults:
         quantity = first.quantity % HIGHEST_QUANTITY + 1
         self._lesson.services.send(QUEUE, json.dumps({"id": first.order, "quantity": quantity}))
         text = _(
-            "A job for `{order}` with the quantity {quantity} was sent. The stored order has another quantity."
+            "A job for `{order}` with the quantity {quantity} was sent. The first job asked for another quantity."
         ).format(order=first.order, quantity=quantity)
         return FaultNotice("other-details", text + self._where_it_ends())
 
@@ -207,7 +207,9 @@ class LabFaults:
         self._mine.append(("crash-after-write", self._cloud.faults.crash(FUNCTION, action=_WRITES, accepted=True)))
         return FaultNotice(
             "crash-after-write",
-            _("The process of `{function}` will be killed right after its next write.").format(function=FUNCTION)
+            _("The process of `{function}` will be killed right after its next accepted write.").format(
+                function=FUNCTION
+            )
             + " "
             + _("Its message comes back when the visibility timeout ends."),
         )
@@ -307,7 +309,7 @@ def describe(fault: str) -> str:
     return {
         "deliver-again": _("The next acknowledgement is lost"),
         "crash-before-write": _("The process is killed before its next write"),
-        "crash-after-write": _("The process is killed after its next write"),
+        "crash-after-write": _("The process is killed after its next accepted write"),
         "throttle": _("DynamoDB refuses the next calls: too many requests"),
         "server-error": _("The next write fails inside DynamoDB"),
         "lose-answer": _("The answer of the next write is lost"),

@@ -32,7 +32,10 @@ def report(found: Report) -> ShownFindings:
     """Each property with its outcome, and the shortest proof of each that is broken."""
     rows = [(prose(sentence_of(one.property)), _outcome(one.outcome)) for one in found.verdicts]
     tables = [Table(_("What the history says"), [_("Property"), _("Outcome")], rows)]
-    tables += [_story(sentence_of(one.property), one.witness) for one in found.broken]
+    tables += [
+        _story(_("What breaks “{property}”").format(property=short_name_of(one.property)), one.witness)
+        for one in found.broken
+    ]
     unclear = any(one.outcome == "cannot-tell" for one in found.verdicts)
     missing = _(
         "Something in this history cannot be seen, or nothing has happened yet. "
@@ -49,7 +52,7 @@ def guards(found: GuardTable) -> ShownFindings:
         for row in found.rows
     ]
     remarks = [_bound(), *(_reason(row) for row in found.rows)]
-    return ShownFindings([Table(_("All schedules of two deliveries"), headers, rows, frozenset({1}))], remarks)
+    return ShownFindings([Table(_("All schedules of one or two deliveries"), headers, rows, frozenset({1}))], remarks)
 
 
 def exploration(found: Exploration) -> ShownFindings:
@@ -89,8 +92,8 @@ def _reason(found: Exploration) -> str:
     return {
         "": "",
         "fails": _("`{worker}`: the handler fails with a simple job: `{error}`. Look at its code."),
-        "too-many-calls": _("`{worker}`: a run makes more than {most} calls. So some schedules were not run."),
-        "slow": _("`{worker}`: a run makes no call and does not end. So some schedules were not run."),
+        "too-many-calls": _("`{worker}`: a run makes more than {most} calls. So the exploration is not complete."),
+        "slow": _("`{worker}`: a run makes no call and does not end. So the exploration is not complete."),
         "parallel": _("`{worker}`: a run makes several calls at once. Their sequence cannot be controlled."),
         "too-many-schedules": _("`{worker}`: there are too many schedules. Only the first ones were run."),
     }[found.reason].format(**about, error=found.error)
