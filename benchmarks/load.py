@@ -134,6 +134,8 @@ def load(
 ) -> Report:
     """Run the load in an account of its own. `crash` and `lose` are shares of the writes, 0 for none."""
     seen = Seen()
+    # Not of this account: the process may have children already, such as a test run's driver of a browser.
+    before = set(psutil.Process().children(recursive=True))
     begun = time.perf_counter()
     with _peak_memory() as peak:
         with Cloud(seed=seed) as cloud:
@@ -147,8 +149,7 @@ def load(
             seconds = time.perf_counter() - started
             orders = _orders(cloud)
             left = {name: _left(cloud, name) for name in (QUEUE, DEAD)}
-        after_close = [child for child in psutil.Process().children(recursive=True) if child.is_running()]
-        held = _wait_for_none(after_close)
+        held = _wait_for_none(list(set(psutil.Process().children(recursive=True)) - before))
     wanted = Counter({f"order-{number}": 1 for number in range(messages)})
     properties = {
         "every order is stored exactly once": orders == wanted,
