@@ -19,6 +19,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from . import workflow_choices
 from .places import Place
 from .workflow_calls import (
     CallingClient,
@@ -111,6 +112,7 @@ PLACES = (
         "b220bf67436f1594",
         "Frames must be of the class of their environment and share its event manager.",
     ),
+    *workflow_choices.PLACES,
 )
 
 
@@ -255,6 +257,8 @@ class Interpreter:
             self._replace(of_service, "_eval_service_task", with_metadata(self.calls, asked))
         of_sqs = importlib.import_module(f"{services}sqs").StateTaskServiceSqs
         self._replace(of_sqs, "_from_error", _sqs_failure(of_sqs._from_error))
+        for owner, name, new in workflow_choices.replacements():
+            self._replace(owner, name, new)
 
     def _client_for(self, region: str, service: str, state_credentials: Any = None) -> Any:
         running = current()

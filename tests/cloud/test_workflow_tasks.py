@@ -394,6 +394,40 @@ def test_states_all_does_not_catch_an_error_of_the_definition(stage: Stage) -> N
     assert (done["status"], done["error"]) == ("FAILED", "States.Runtime")
 
 
+NOWHERE = "Failed to transition out of the state. The state does not point to a next state."
+INVALID = "Invalid path '{}': The choice state's condition path references an invalid value."
+
+
+@pytest.mark.parametrize(
+    ("rule", "default", "cause"),
+    [
+        ({"Variable": "$.quantity", "NumericEquals": 2}, False, NOWHERE),
+        ({"Variable": "$.price", "NumericEquals": 2}, True, INVALID.format("$.price")),
+        ({"Not": {"Variable": "$.price", "IsString": True}}, True, INVALID.format("$.price")),
+        ({"Variable": "$.quantity", "NumericEqualsPath": "$.stock"}, True, INVALID.format("$.stock")),
+        ({"Variable": "$$.Execution.Price", "StringEquals": "x"}, True, INVALID.format("$$.Execution.Price")),
+        ({"Variable": "$.price", "IsPresent": True}, True, None),
+        (
+            {"And": [{"Variable": "$.price", "IsPresent": True}, {"Variable": "$.price", "NumericEquals": 2}]},
+            True,
+            None,
+        ),
+    ],
+)
+def test_a_choice_without_a_branch_or_on_a_missing_path_fails_the_execution(
+    stage: Stage, rule: dict[str, Any], default: bool, cause: str | None
+) -> None:
+    """Conformance tests that were run against AWS: States.Runtime; a Default does not help a path that is missing."""
+    choice = {"Type": "Choice", "Choices": [{**rule, "Next": "Done"}], **({"Default": "Done"} if default else {})}
+    done = stage.run(stage.machine({"Choose": choice, "Done": {"Type": "Succeed"}}), {"quantity": 1})
+    if cause is None:
+        assert done["status"] == "SUCCEEDED"
+        return
+    where = "An error occurred while executing the state 'Choose' (entered at the event id #2). "
+    assert (done["status"], done["error"], done["cause"]) == ("FAILED", "States.Runtime", where + cause)
+    assert [kind for _, _, kind in stage.chain(done["executionArn"])][1:] == ["ChoiceStateEntered", "ExecutionFailed"]
+
+
 # --- the journal ---------------------------------------------------------------------------------------------------
 
 
