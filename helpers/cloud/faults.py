@@ -15,7 +15,7 @@ from . import fault_answers, fault_messages
 from .armed_faults import ArmedFaults, Effect, Fault, Limits
 from .deployment import FunctionSpec
 from .exchange import Exchange, with_parameters
-from .fault_targets import SERVICES, Occasion, Target, When, digest, event_subject, one_of, queues, target
+from .fault_targets import SERVICES, Occasion, Target, When, digest, event_subject, names_of, one_of, queues, target
 from .journal import Call, Caller, Event, MessageReceived, RunEnded
 from .responses import Response, error
 from .sandbox import Invocation
@@ -165,7 +165,7 @@ class Faults(ArmedFaults):
         service's model names for the code. An exception that comes out of a chosen call is also the way to let a
         handler raise: nothing reaches into its process.
         """
-        if not re.fullmatch(r"[A-Za-z][\w.]*", str(code)):
+        if not isinstance(code, str) or not re.fullmatch(r"[A-Za-z][\w.]*", code):
             raise ValueError(
                 f"code is {code!r}: an error code is letters, digits and dots, as in AccessDeniedException"
             )
@@ -212,6 +212,8 @@ class Faults(ArmedFaults):
             raise ValueError("times and rate: a hold holds one call; arm one hold for each")
         others: set[Caller] = set()
         if until is not None:
+            if not isinstance(until, tuple | list) or len(until) != 2:
+                raise ValueError(f"until is {until!r}: a service and an action, as in ('dynamodb', 'PutItem')")
             target(*until)
 
         def watch(event: Event) -> None:
@@ -354,7 +356,7 @@ def _how_often(limits: Limits) -> tuple[int | None, float | None, dict[str, Any]
 
 
 def _or(action: str | tuple[str, ...]) -> str:
-    return action if isinstance(action, str) else "|".join(action)
+    return "|".join(names_of(action))
 
 
 def _nothing_more(exchange: Exchange, fault: Fault) -> None:
