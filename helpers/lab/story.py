@@ -72,14 +72,14 @@ def _read(step: Step) -> str:
 def _stored(step: Step) -> str:
     if not step.valid:
         sentence = _("Worker {worker} stores an order for message {message}, which is not a valid job.")
-    elif step.changed and step.before is None:
-        sentence = _("Worker {worker} overwrites the order `{order}`, which had no quantity. Now it is {quantity}.")
     elif step.changed and step.before != step.quantity:
         sentence = _("Worker {worker} overwrites the order `{order}`: its quantity was {before} and is now {quantity}.")
     elif step.changed:
         sentence = _("Worker {worker} changes the order `{order}`. Its quantity is still {quantity}.")
     elif step.known:
-        sentence = _("Worker {worker} stores the order `{order}` with the quantity {quantity} once more.")
+        sentence = _(
+            "Worker {worker} stores the order `{order}` with the quantity {quantity} again, over the one that is there."
+        )
     else:
         sentence = _("Worker {worker} stores the order `{order}` with the quantity {quantity}.")
     return sentence.format(

@@ -62,7 +62,7 @@ def exploration(found: Exploration) -> ShownFindings:
     rows = [(prose(sentence_of(name)), _outcome(outcome)) for name, outcome in found.outcomes]
     tables = [Table(caption, [_("Property"), _("Outcome")], rows)]
     tables += [_schedule(one) for one in found.counterexamples[:1]]
-    return ShownFindings(tables, [_bound(), _reason(found)])
+    return ShownFindings(tables, [_bound() if found.schedules else "", _reason(found)])
 
 
 def _schedule(one: Counterexample) -> Table:
