@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from helpers.cloud.faults import Fault
 
 MOST_COPIES = 50
-MOST_REFUSALS = 8
-"""Calls. boto3 tries a call to DynamoDB ten times, and its pauses double: nine refusals last longer than the worker
-may run."""
+MOST_REFUSALS = 2
+"""Calls. After a refused call boto3 waits up to 1, 2, 4 s (botocore's mode "standard"): three refusals can last longer
+than the worker may run."""
 
 _WRITES = ("PutItem", "UpdateItem", "TransactWriteItems")
 """The actions with which the role lets the worker write: a guard may stand in any of them."""
@@ -159,8 +159,8 @@ class LabFaults:
 
     # --- on the way -----------------------------------------------------------------------------------
 
-    def throttle(self, n: int = 3) -> FaultNotice:
-        """Let DynamoDB refuse the next `n` (1 to 8) calls of the worker: too many requests. Raises BadParameter."""
+    def throttle(self, n: int = MOST_REFUSALS) -> FaultNotice:
+        """Let DynamoDB refuse the next `n` (1 or 2) calls of the worker: too many requests. Raises BadParameter."""
         calls = whole("n", n, 1, MOST_REFUSALS)
         self._worker()
         self._mine.append(("throttle", self._cloud.faults.throttle("dynamodb", ANY, times=calls, function=FUNCTION)))

@@ -88,7 +88,7 @@ def controls() -> list[Control]:
             _("Throttle the table"),
             _("More calls arrive than the table can take, so it refuses some of them."),
             "lab.faults.throttle(n)",
-            (3, MOST_REFUSALS),
+            (MOST_REFUSALS, MOST_REFUSALS),
         ),
         Control(
             "server_error",
