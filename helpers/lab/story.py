@@ -22,7 +22,7 @@ def sentence_of(name: str) -> str:
     """What a property says."""
     return {
         "charged-once": _("Each order is charged at most once."),
-        "stored-first": _("No message is acknowledged before its order is stored."),
+        "stored-first": _("No message is acknowledged before its order is stored with its details."),
         "nothing-lost": _("No message is lost."),
         "unchanged": _("A stored order never changes."),
         "first-details": _("Once an order is stored, no other details are stored for it, under any key."),
@@ -44,7 +44,7 @@ def short_name_of(name: str) -> str:
 
 def outcome_of(outcome: str) -> str:
     """An outcome in a word, with a sign."""
-    return {"holds": _("✓ kept"), "broken": _("✗ broken"), "cannot-tell": _("? cannot tell")}[outcome]
+    return {"holds": _("✓ kept"), "broken": _("✗ broken"), "cannot-tell": "? " + _("cannot tell")}[outcome]
 
 
 def _sent(step: Step) -> str:
