@@ -225,7 +225,10 @@ def test_an_old_python_hands_over_to_a_newer_one(
 
 def test_variables_lead_to_the_environment(clone: Path) -> None:
     environment = Environment(clone)
-    result = environment.variables({"PATH": "/bin", "PYTHONPATH": "x", "PYTHONHOME": "y"})
+    result = environment.variables(
+        {"PATH": "/bin", "PYTHONPATH": "x", "PYTHONHOME": "y", "PYTHONDONTWRITEBYTECODE": "1"}
+    )
     assert result["PATH"].split(os.pathsep)[0] == str(environment.python.parent)
     assert "PYTHONPATH" not in result
     assert "PYTHONHOME" not in result
+    assert "PYTHONDONTWRITEBYTECODE" not in result
