@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .places import Place
+from .workflow_expressions import failure
 
 _PACKAGE = "moto.stepfunctions.parser.asl."
 _CHOICE = f"{_PACKAGE}component.state.choice."
@@ -55,7 +56,9 @@ def replacements() -> list[tuple[Any, str, Callable[[Any, Any], None]]]:
                 env.stack.append(rule.next_stmt.name)
                 return
         if self.default_state is None:
-            raise _failure(env, "Failed to transition out of the state. The state does not point to a next state.")
+            raise failure(
+                env, "StatesRuntime", "Failed to transition out of the state. The state does not point to a next state."
+            )
         env.stack.append(self.default_state.state_name)
 
     def compare(self: Any, env: Any) -> None:
@@ -79,22 +82,5 @@ def _written(sampler: Any) -> str:
 
 
 def _invalid_path(env: Any, path: str) -> Exception:
-    return _failure(env, f"Invalid path '{path}': The choice state's condition path references an invalid value.")
-
-
-def _failure(env: Any, cause: str) -> Exception:
-    """States.Runtime; the interpreter puts the state and its event before the cause."""
-
-    def of(module: str) -> Any:
-        return importlib.import_module(_PACKAGE + module)
-
-    failures = of("component.common.error_name.failure_event")
-    names = of("component.common.error_name.states_error_name_type").StatesErrorNameType
-    event = failures.FailureEvent(
-        env=env,
-        error_name=of("component.common.error_name.states_error_name").StatesErrorName(typ=names.StatesRuntime),
-        event_type=importlib.import_module("moto.stepfunctions.parser.api").HistoryEventType.TaskFailed,
-        event_details={"taskFailedEventDetails": {"error": names.StatesRuntime.to_name(), "cause": cause}},
-    )
-    failed: Exception = failures.FailureEventException(event)
-    return failed
+    cause = f"Invalid path '{path}': The choice state's condition path references an invalid value."
+    return failure(env, "StatesRuntime", cause)
