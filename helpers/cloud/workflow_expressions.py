@@ -4,7 +4,7 @@ moto gives a list of one value for a path that goes through an index, evaluates 
 for which it has no evaluator here, and tells a function that fails as an exception of Python. Sources: Jayway JsonPath,
 the path library of Step Functions, "What is Returned When?" (a definite path has one value); Step Functions Developer
 Guide, "Passing data between states with variables" (``$name``, and paths into it such as ``$name.total``) and "Error
-names" (States.IntrinsicFailure).
+names" (States.IntrinsicFailure, States.ResultPathMatchFailure).
 """
 
 from __future__ import annotations
@@ -29,6 +29,12 @@ PLACES = (
         "extract_json",
         "0d79f1ca93a4d5f2",
         "It is replaced for paths of one value, which moto gives as a list when they go through an index.",
+    ),
+    Place(
+        f"{_PACKAGE}component.common.path.result_path",
+        "ResultPath._eval_body",
+        "4d10162785fb2ef1",
+        "It must tell a result that does not fit its input as an exception of Python.",
     ),
     Place(
         _STRINGS,
@@ -86,7 +92,18 @@ def replacements() -> list[tuple[Any, str, Callable[[Any, Any], None]]]:
             cause = f"The function '{written}' had the following error: {problem}"
             raise failure(env, "StatesIntrinsicFailure", cause) from problem
 
+    result_path = importlib.import_module(f"{_PACKAGE}component.common.path.result_path").ResultPath
+    put = result_path._eval_body
+
+    def put_result(self: Any, env: Any) -> None:
+        try:
+            put(self, env)
+        except (TypeError, AttributeError, IndexError, KeyError) as mismatch:
+            cause = f"The ResultPath '{self.result_path_src}' cannot be applied to the input of the state."
+            raise failure(env, "StatesResultPathMatchFailure", cause) from mismatch
+
     return [
+        (result_path, "_eval_body", put_result),
         (strings.StringVariableSample, "_eval_body", sample),
         (strings.StringIntrinsicFunction, "_eval_body", call),
     ]

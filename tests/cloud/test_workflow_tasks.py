@@ -471,6 +471,14 @@ def test_a_path_to_one_place_gives_its_value_and_a_path_to_many_a_list(stage: St
     assert json.loads(done["output"]) == {"found": found}
 
 
+@pytest.mark.parametrize("there", [[1], 5, "text"])
+def test_a_result_that_does_not_fit_its_input_is_a_result_path_match_failure(stage: Stage, there: Any) -> None:
+    """Developer Guide, "Error names": States.ResultPathMatchFailure."""
+    put = {"Type": "Pass", "Result": 1, "ResultPath": "$.x.y", "End": True}
+    done = stage.run(stage.machine({"Put": put}), {"x": there})
+    assert (done["status"], done["error"]) == ("FAILED", "States.ResultPathMatchFailure")
+
+
 def test_a_function_of_the_definition_that_fails_can_be_caught_by_its_name(stage: Stage) -> None:
     """Developer Guide, "Error names": States.IntrinsicFailure."""
     given = {"FunctionName": "any", "Payload": {"order.$": "States.StringToJson($.text)"}}
