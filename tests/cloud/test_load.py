@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.load import Report, load, main
 
+pytestmark = pytest.mark.early
+
 MESSAGES = 100
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.early
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/usable-alone.md"
 NAMED_BLOCK = re.compile(r"```(?:python|ini)\n# ([\w.]+)\n(.*?)```", re.DOTALL)

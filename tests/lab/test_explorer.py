@@ -18,6 +18,8 @@ from helpers.lab.properties import PROPERTIES
 from helpers.lab.services import zip_of
 from helpers.lab.story import tell
 
+pytestmark = pytest.mark.early
+
 BROKEN = {
     "none": {"charged-once", "unchanged", "first-details"},
     "read-then-write": {"charged-once", "stored-first", "nothing-lost", "unchanged", "first-details"},

@@ -15,6 +15,8 @@ from helpers.launcher import environment as module
 from helpers.launcher.environment import ROOT, Environment, Stamp, remove, requirement
 from helpers.launcher.terminal import Trouble
 
+pytestmark = pytest.mark.early
+
 HASH = "--hash=sha256:" + "0" * 64
 
 
