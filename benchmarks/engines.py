@@ -125,13 +125,13 @@ def started(engine: Engine) -> Iterator[tuple[str, subprocess.Popen[bytes], floa
             _end(process)
 
 
-def measure(engine: Engine, messages: int) -> Measurement:
+def measure(engine: Engine, messages: int, silent: bool = False) -> Measurement:
     """Start the engine, run the flow once, end the engine. Raises NotStarted and order_flow.Wrong."""
     with started(engine) as (endpoint, process, seconds):
         watch = Watch(process.pid)
         before: list[tuple[float, float]] = []
         try:
-            flow = run(endpoint, messages, begun=lambda: before.append(watch.cpu()))
+            flow = run(endpoint, messages, begun=lambda: before.append(watch.cpu()), silent=silent)
             after = watch.cpu()
         finally:
             watch.stop()

@@ -39,6 +39,7 @@ from helpers.cloud.journal import (
 
 QUEUE, DEAD, TABLE, FUNCTION = "load-orders", "load-dead", "load-orders", "load-worker"
 VISIBILITY = 30
+LARGEST_BATCH = 10_000
 MOST_RECEIVES = 50
 """A message that is hit by chance again and again must not end in the dead-letter queue: that would be a loss."""
 
@@ -134,6 +135,8 @@ def load(
 ) -> Report:
     """Run the load in an account of its own. `crash` and `lose` are shares of the writes, 0 for none."""
     seen = Seen()
+    # Not of this account: the process may have children already, such as a test run's driver of a browser.
+    before = set(psutil.Process().children(recursive=True))
     begun = time.perf_counter()
     with _peak_memory() as peak:
         with Cloud(seed=seed) as cloud:
@@ -147,8 +150,7 @@ def load(
             seconds = time.perf_counter() - started
             orders = _orders(cloud)
             left = {name: _left(cloud, name) for name in (QUEUE, DEAD)}
-        after_close = [child for child in psutil.Process().children(recursive=True) if child.is_running()]
-        held = _wait_for_none(after_close)
+        held = _wait_for_none(list(set(psutil.Process().children(recursive=True)) - before))
     wanted = Counter({f"order-{number}": 1 for number in range(messages)})
     properties = {
         "every order is stored exactly once": orders == wanted,
@@ -324,14 +326,35 @@ def _peak_memory(pause: float = 0.5) -> Iterator[_Peak]:
         thread.join()
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text}: at least 1")
+    return number
+
+
+def _batch(text: str) -> int:
+    number = _count(text)
+    if number > LARGEST_BATCH:
+        raise argparse.ArgumentTypeError(f"{text}: at most {LARGEST_BATCH}")
+    return number
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 <= share <= 0.5:
+        raise argparse.ArgumentTypeError(f"{text}: a share from 0 to 0.5; with more, messages run out of deliveries")
+    return share
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line, run, print. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__.split("\n")[0])
-    parser.add_argument("--messages", type=int, default=10_000)
-    parser.add_argument("--crash", type=float, default=0.05, help="share of the writes that end with a crash")
-    parser.add_argument("--lose", type=float, default=0.05, help="share of the writes whose answer is lost")
+    parser.add_argument("--messages", type=_count, default=10_000)
+    parser.add_argument("--crash", type=_share, default=0.05, help="share of the writes that end with a crash")
+    parser.add_argument("--lose", type=_share, default=0.05, help="share of the writes whose answer is lost")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--batch", type=int, default=1, help="messages in one run")
+    parser.add_argument("--batch", type=_batch, default=1, help="messages in one run")
     asked = parser.parse_args(arguments)
     report = load(
         asked.messages, asked.crash, asked.lose, asked.seed, asked.batch, lambda text: print(text, file=sys.stderr)

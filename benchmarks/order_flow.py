@@ -45,6 +45,8 @@ def handler(event, context):
                 raise
 """
 
+_PRINT = """        print("order", order["id"])\n"""
+
 _TRUST = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}
 _ALLOW = {"Effect": "Allow", "Action": "*", "Resource": "*"}
 
@@ -68,15 +70,23 @@ class Wrong(RuntimeError):
     """The endpoint did something else than the flow expects: its time means nothing."""
 
 
-def run(endpoint: str, messages: int, limit: float = 900, begun: Callable[[], None] = lambda: None) -> Flow:
+def run(
+    endpoint: str,
+    messages: int,
+    limit: float = 900,
+    begun: Callable[[], None] = lambda: None,
+    silent: bool = False,
+) -> Flow:
     """Set the flow up on a fresh account and time it. `begun` is called when the messages begin.
+
+    A `silent` handler prints nothing.
 
     Raises Wrong when not every order is stored once, or not within `limit` seconds.
     """
     clients = {name: _client(endpoint, name) for name in ("sqs", "lambda", "dynamodb", "iam")}
     sqs, table = clients["sqs"], clients["dynamodb"]
     start = time.perf_counter()
-    queue = _set_up(endpoint, clients)
+    queue = _set_up(endpoint, clients, silent)
     set_up = time.perf_counter() - start
 
     _send(sqs, queue, "first")
@@ -107,7 +117,7 @@ def _client(endpoint: str, service: str) -> Any:
     )
 
 
-def _set_up(endpoint: str, clients: dict[str, Any]) -> str:
+def _set_up(endpoint: str, clients: dict[str, Any], silent: bool) -> str:
     """Role, table, function, queue and mapping. Returns the queue's URL."""
     iam, functions, sqs = clients["iam"], clients["lambda"], clients["sqs"]
     role = iam.create_role(RoleName="orders", AssumeRolePolicyDocument=_policy(_TRUST))["Role"]["Arn"]
@@ -124,7 +134,7 @@ def _set_up(endpoint: str, clients: dict[str, Any]) -> str:
         Runtime="python3.12",
         Role=role,
         Handler="app.handler",
-        Code={"ZipFile": _archive()},
+        Code={"ZipFile": _archive(silent)},
         Timeout=10,
         Environment={"Variables": {"AWS_ENDPOINT_URL": endpoint}},
     )
@@ -138,10 +148,10 @@ def _policy(statement: dict[str, Any]) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
-def _archive() -> bytes:
+def _archive(silent: bool) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as target:
-        target.writestr("app.py", HANDLER)
+        target.writestr("app.py", HANDLER.replace(_PRINT, "") if silent else HANDLER)
     return packed.getvalue()
 
 
@@ -180,9 +190,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.order_flow", description=__doc__.splitlines()[0])
     parser.add_argument("endpoint")
     parser.add_argument("--messages", type=int, default=200)
+    parser.add_argument("--silent", action="store_true", help="the handler prints nothing")
     options = parser.parse_args(arguments)
     try:
-        flow = run(options.endpoint, options.messages)
+        flow = run(options.endpoint, options.messages, silent=options.silent)
     except Wrong as wrong:
         print(f"order_flow: {wrong}", file=sys.stderr)
         return 1

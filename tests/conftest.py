@@ -8,6 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files with the mark `early` first: what takes long may not begin when the other worker has finished."""
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _no_account_stays_open() -> Iterator[None]:
     """Set up before the module's own fixtures, so torn down after them."""

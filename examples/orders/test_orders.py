@@ -41,6 +41,7 @@ def shop(cloud: Cloud) -> Shop:
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
     boto3.client("dynamodb").get_waiter("table_exists").wait(TableName="orders")
+    boto3.client("dynamodb").get_waiter("table_exists").wait(TableName="orders")
     queue = boto3.client("sqs").create_queue(QueueName="orders", Attributes={"VisibilityTimeout": "60"})["QueueUrl"]
     cloud.deploy(
         "worker",
@@ -106,7 +107,7 @@ def test_a_workflow_calls_the_worker_and_tries_again(shop: Shop) -> None:
     records = {"Records": [{"body": json.dumps({"id": "A-4", "total": 7})}]}
     execution = workflows.start_execution(stateMachineArn=machine, input=json.dumps(records))["executionArn"]
     shop.cloud.settle()
-    shop.cloud.skip(1)  # the second until the retry
+    shop.cloud.skip(2)  # the retry comes after one second
     shop.cloud.settle()
     assert workflows.describe_execution(executionArn=execution)["status"] == "SUCCEEDED"
     assert shop.orders() == ["A-4"]

@@ -100,17 +100,17 @@ def table_arn(name: str, index: str = "") -> str:
 def _dynamodb(exchange: Exchange) -> Iterator[Need]:
     action, parameters = exchange.action, exchange.parameters
     if action in {"TransactWriteItems", "TransactGetItems"}:
-        for entry in _dicts(parameters.get("TransactItems")):
+        for entry in as_dicts(parameters.get("TransactItems")):
             for kind, members in entry.items():
-                table = table_arn(str(_dict(members).get("TableName", "")))
+                table = table_arn(str(as_dict(members).get("TableName", "")))
                 keys = {"dynamodb:enclosingoperation": [action]}
-                yield Need(f"dynamodb:{_TRANSACTION.get(kind, kind)}", table, (_dict(members),), keys)
+                yield Need(f"dynamodb:{_TRANSACTION.get(kind, kind)}", table, (as_dict(members),), keys)
     elif action in {"BatchWriteItem", "BatchGetItem"}:
-        for table, wanted in _dict(parameters.get("RequestItems")).items():
+        for table, wanted in as_dict(parameters.get("RequestItems")).items():
             yield Need(f"dynamodb:{action}", table_arn(table), _batch_parts(str(table), wanted))
     elif action in {"ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"}:
         members = parameters.get("Statements") or parameters.get("TransactStatements") or [parameters]
-        for one in _dicts(members):
+        for one in as_dicts(members):
             yield _partiql(str(one.get("Statement", "")))
     else:
         name = parameters.get("TableName") or parameters.get("TableArn") or parameters.get("ResourceArn")
@@ -120,10 +120,10 @@ def _dynamodb(exchange: Exchange) -> Iterator[Need]:
 
 def _batch_parts(table: str, wanted: Any) -> list[Mapping[str, Any]]:
     if isinstance(wanted, list):  # writes
-        found = [_dict(one.get("PutRequest") or one.get("DeleteRequest")) for one in _dicts(wanted)]
+        found = [as_dict(one.get("PutRequest") or one.get("DeleteRequest")) for one in as_dicts(wanted)]
         return [{"TableName": table, **one} for one in found]
-    read = {name: value for name, value in _dict(wanted).items() if name != "Keys"}
-    return [{"TableName": table, **read, "Key": key} for key in _dicts(_dict(wanted).get("Keys"))]
+    read = {name: value for name, value in as_dict(wanted).items() if name != "Keys"}
+    return [{"TableName": table, **read, "Key": key} for key in as_dicts(as_dict(wanted).get("Keys"))]
 
 
 def _partiql(statement: str) -> Need:
@@ -317,7 +317,7 @@ def _logs(exchange: Exchange) -> Iterator[Need]:
 def _events(exchange: Exchange) -> Iterator[Need]:
     action, parameters = exchange.action, exchange.parameters
     if action == "PutEvents":
-        buses = {str(entry.get("EventBusName") or "default") for entry in _dicts(parameters.get("Entries"))}
+        buses = {str(entry.get("EventBusName") or "default") for entry in as_dicts(parameters.get("Entries"))}
         for bus in sorted(buses):
             yield Need("events:PutEvents", bus if bus.startswith("arn:") else arn("events", f"event-bus/{bus}"))
         return
@@ -331,7 +331,7 @@ def _events(exchange: Exchange) -> Iterator[Need]:
         resource = arn("events", "rule/*") if action == "ListRules" else "*"
     yield Need(f"events:{action}", resource)
     yield from _pass_role(parameters.get("RoleArn"), "events")
-    for target in _dicts(parameters.get("Targets")):
+    for target in as_dicts(parameters.get("Targets")):
         yield from _pass_role(target.get("RoleArn"), "events")
 
 
@@ -388,11 +388,13 @@ def _sts(exchange: Exchange) -> Iterator[Need]:
     yield Need(f"sts:{exchange.action}", str(found.arn) if found else role, keys=keys)
 
 
-def _dict(value: Any) -> Mapping[str, Any]:
+def as_dict(value: Any) -> Mapping[str, Any]:
+    """A member of a request as a mapping; what is none is empty, and the service itself refuses it afterwards."""
     return value if isinstance(value, dict) else {}
 
 
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
+def as_dicts(value: Any) -> list[Mapping[str, Any]]:
+    """A member of a request as a list of mappings; what is none is left out."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 

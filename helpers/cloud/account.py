@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import deploy, environment, managed_policies, patches, permissions, s3_buckets
+from . import deploy, environment, fault_targets, managed_policies, patches, permissions, s3_buckets
 from .assumed_roles import AssumedRoles
 from .boundary import ANY, Application, Boundary
 from .clock import Clock
@@ -48,9 +48,10 @@ class AccountOpen(RuntimeError):
 class Cloud:
     """The account: region us-east-1, number 123456789012, on ``http://127.0.0.1:PORT``.
 
-    `port` 0 takes any free port; a taken one raises `PortInUse`. `seed` makes moto's ids repeatable and decides which
-    calls the faults with a rate hit; None leaves both to chance. One account can be open in a process at a time
-    (`AccountOpen`). Use it as a context manager or call `close`; the end of the process closes it too.
+    `port` 0 takes any free port; a taken one raises `PortInUse`, what is no port ValueError. `seed` makes moto's ids
+    repeatable and decides which calls the faults with a rate hit; None leaves both to chance. One account can be open
+    in a process at a time (`AccountOpen`). Use it as a context manager or call `close`; the end of the process closes
+    it too.
     """
 
     region = REGION
@@ -58,6 +59,8 @@ class Cloud:
 
     def __init__(self, port: int = 0, seed: int | None = 42) -> None:
         global _open
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+            raise ValueError(f"port is {port!r}: a whole number from 0 to 65535, and 0 takes any free port")
         with _open_lock:
             if _open is not None:
                 raise AccountOpen("an account is open in this process already; close it first")
@@ -164,10 +167,9 @@ class Cloud:
     def deployed_code(self, function: str) -> bytes:
         """The ZIP that is deployed under this function name. Raises KeyError when there is no such function."""
         with self.boundary.lock:
-            found = backends("lambda").get_function(function) if function else None
-            if found is None:
+            if function not in fault_targets.functions():
                 raise KeyError(function)
-            return bytes(found.code_bytes)
+            return bytes(backends("lambda").get_function(function).code_bytes)
 
     # --- time and rest -----------------------------------------------------------------------------------------
 

@@ -98,6 +98,7 @@ class ArmedFaults:
         self._armed: list[Fault] = []
         self._spent: deque[Fault] = deque(maxlen=_KEPT)
         self._held: dict[int, Fault] = {}
+        self._waiting: list[Fault] = []
         self._lock = threading.Lock()
 
     def seed(self, number: int) -> None:
@@ -155,14 +156,14 @@ class ArmedFaults:
     def clear(self) -> int:
         """Disarm all faults; what is held or delayed goes on. Returns how many were armed."""
         with self._lock:
-            count = len(self._armed)
-            for fault in list(self._armed):
+            armed = list(self._armed)
+            for fault in armed:
                 self._retire(fault)
-            ended = list(self._spent)
-        for fault in ended:
+            at_work = list(self._waiting)
+        for fault in (*armed, *at_work):
             fault.let_go()
         self._changed.notify()
-        return count
+        return len(armed)
 
     # --- for the methods that arm and the places where faults act ------------------------------------------------
 
@@ -231,7 +232,7 @@ class ArmedFaults:
         name: str,
         service: str,
         action: str | tuple[str, ...],
-        function: str | None,
+        whose: dict[str, Any],
         watch: Callable[[Event], None] | None,
         enough: Callable[[Caller], bool],
     ) -> Fault:
@@ -242,19 +243,24 @@ class ArmedFaults:
                 self._held[fault.id] = fault
             self._changed.notify()
             try:
-                return self._wait(exchange, LONGEST_HOLD, lambda: fault.released.is_set() or enough(exchange.caller))
+                return self._wait(exchange, fault, LONGEST_HOLD, lambda: enough(exchange.caller))
             finally:
                 fault.stop()
                 with self._lock:
                     self._held.pop(fault.id, None)
                 self._changed.notify()
 
-        aim = fault_targets.target(service, action, function)
+        aim = fault_targets.target(service, action, **whose)
         stop = self._journal.subscribe(watch) if watch else _nothing
         return self._arm(name, aim, "before", effect, stop=stop)
 
-    def _wait(self, exchange: Exchange, seconds: float, over: Callable[[], bool]) -> Response | None:
-        """Let a call wait. The answer of a call whose process has been ended meanwhile says that it never came."""
+    def _wait(
+        self, exchange: Exchange, fault: Fault, seconds: float, enough: Callable[[], bool] = lambda: False
+    ) -> Response | None:
+        """Let a call wait for `seconds`, until `enough` or until the fault lets it go.
+
+        The answer of a call whose process has been ended meanwhile says that it never came.
+        """
         dead = threading.Event()
 
         def watch(event: Event) -> None:
@@ -265,17 +271,21 @@ class ArmedFaults:
 
         stop = self._journal.subscribe(watch) if exchange.caller.request_id else _nothing
         end = time.monotonic() + seconds
+        with self._lock:
+            self._waiting.append(fault)
         try:
             while True:
                 seen = self._changed.count
                 if dead.is_set():
                     return fault_answers.never_came(exchange)
                 left = end - time.monotonic()
-                if over() or left <= 0:
+                if fault.released.is_set() or enough() or left <= 0:
                     return None
                 self._changed.wait(seen, left)
         finally:
             stop()
+            with self._lock:
+                self._waiting.remove(fault)
 
     def _retire(self, fault: Fault) -> None:
         self._armed.remove(fault)

@@ -8,9 +8,13 @@ What runs in real processes, such as a function's time-out, stays in real time.
 
 from __future__ import annotations
 
+import datetime
+import math
 import threading
 import time
 from collections.abc import Callable
+
+_LAST = datetime.datetime(9000, 1, 1, tzinfo=datetime.UTC).timestamp()
 
 
 class Clock:
@@ -31,10 +35,18 @@ class Clock:
         return time.time() + self._skipped
 
     def skip(self, seconds: float) -> None:
-        """Let `seconds` pass at once. Raises ValueError for a negative number: time does not run back."""
+        """Let `seconds` pass at once.
+
+        Raises ValueError for what is no number of seconds, for a negative one (time does not run back), and beyond
+        the year 9000: dates of answers must still be dates.
+        """
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
+            raise ValueError(f"cannot skip {seconds!r}: a number of seconds")
         if seconds < 0:
             raise ValueError(f"cannot skip {seconds} seconds: time does not run back")
         with self._lock:
+            if self.now() + seconds > _LAST:
+                raise ValueError(f"cannot skip {seconds} seconds: the account's time ends in the year 9000")
             self._skipped += seconds
         for tell in list(self._listeners):
             tell()

@@ -14,7 +14,7 @@ from .boundary import ANY, Boundary
 from .clock import Clock
 from .decisions import Decisions, stored_item
 from .dynamodb_checks import Refused
-from .dynamodb_expressions import Mistake
+from .dynamodb_grammar import Mistake
 from .dynamodb_returned import at_paths, updated_paths
 from .dynamodb_tables import Tables
 from .dynamodb_transactions import Transactions, check_size_after_update, put_back

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import dynamodb_expressions as expressions
 from . import dynamodb_values as values
-from .dynamodb_expressions import Mistake
+from .dynamodb_grammar import Mistake, Path, Value
 
 Members = dict[str, Any]
 
@@ -310,11 +310,11 @@ def _check_key_condition(table: Any, text: str, names: Members, literals: Member
     types = _key_types(table)
     for call in expressions.check_condition(text, names, literals).calls:
         first, *others = call.operands
-        if not isinstance(first, expressions.Path):
+        if not isinstance(first, Path):
             continue
         kind = types.get(names.get(str(first.parts[0]), str(first.parts[0])))
         for other in others:
-            if kind and isinstance(other, expressions.Value) and kind not in literals.get(other.name, {}):
+            if kind and isinstance(other, Value) and kind not in literals.get(other.name, {}):
                 raise Refused(f"{_INVALID}Condition parameter type does not match schema type")
 
 

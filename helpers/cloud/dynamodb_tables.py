@@ -1,8 +1,9 @@
 """The life of a table and of what is in it: CREATING and ACTIVE, and the end of expired items.
 
 A new table is CREATING for `creating_seconds` of the account's clock, and until then nobody can write to it, as on
-AWS. DescribeTable, which is what the waiter `table_exists` asks, takes the short time itself that is left here: boto3
-would look again after 20 seconds only. A deleted table is gone at once.
+AWS; by default it is ACTIVE at once, as programs expect that were written for moto. DescribeTable, which is what the
+waiter `table_exists` asks, takes the short time itself that is left here: boto3 would look again after 20 seconds
+only. A deleted table is gone at once.
 
 Items whose time to live has passed stay readable; they go when another `TTL_DELAY` has passed, or later. Source:
 DynamoDB Developer Guide, "Using time to live (TTL)": typically within two days; a value that is no number, or lies
@@ -39,11 +40,12 @@ _SWEEPER = Caller("service", "dynamodb.amazonaws.com")
 class Tables:
     """The tables of an account. Register its hooks before those that look at items.
 
-    `creating_seconds` is how long a new table stays CREATING when nobody looks at it; 0: tables are ACTIVE at once.
+    `creating_seconds` is how long a new table stays CREATING when nobody looks at it; 0, the default: tables are
+    ACTIVE at once. The lessons set 5, so that what is learned there holds on AWS.
     """
 
     def __init__(self, boundary: Boundary, clock: Clock, journal: Journal) -> None:
-        self.creating_seconds = 5.0
+        self.creating_seconds = 0.0
         self._boundary, self._clock, self._journal = boundary, clock, journal
         self._ready_at: dict[str, float] = {}
         self._began: dict[str, float] = {}

@@ -54,11 +54,7 @@ def matches(patterns: Sequence[Mapping[str, Any]], record: Mapping[str, Any]) ->
 def _check(pattern: Mapping[str, Any]) -> None:
     for name, rule in pattern.items():
         if name == "$or":
-            if (
-                not isinstance(rule, list)
-                or len(rule) < 2
-                or not all(isinstance(each, dict) and each for each in rule)
-            ):
+            if not isinstance(rule, list) or len(rule) < 2 or not all(isinstance(each, dict) and each for each in rule):
                 raise InvalidPattern("$or needs a list of at least two objects")
             for each in rule:
                 _check(each)
@@ -100,9 +96,7 @@ def _is_number(value: Any) -> bool:
 def _is_numeric(operand: Any) -> bool:
     if not isinstance(operand, list) or len(operand) not in (2, 4):
         return False
-    return all(name in _NUMERIC for name in operand[::2]) and all(
-        _is_number(limit) for limit in operand[1::2]
-    )
+    return all(name in _NUMERIC for name in operand[::2]) and all(_is_number(limit) for limit in operand[1::2])
 
 
 def _is_anything_but(operand: Any) -> bool:
@@ -144,9 +138,7 @@ def _field_matches(name: str, rule: Any, fields: Mapping[str, Any]) -> bool:
 
 def _leaf_matches(rule: Any, value: Any) -> bool:
     if not isinstance(rule, dict):
-        return (value is not _MISSING and type(value) is type(rule) and value == rule) or _equal_numbers(
-            rule, value
-        )
+        return (value is not _MISSING and type(value) is type(rule) and value == rule) or _equal_numbers(rule, value)
     (operator, operand), *_ = rule.items()
     if operator == "exists":
         return (value is not _MISSING and not isinstance(value, Mapping)) == operand

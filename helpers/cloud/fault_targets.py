@@ -212,9 +212,7 @@ def target(
 ) -> Target:
     """A checked target. Raises ValueError that names the argument and what it can be."""
     one_of("service", service, SERVICES)
-    actions = (action,) if isinstance(action, str) else tuple(action)
-    if not actions:
-        raise ValueError("action is empty: name at least one, or '*' for all of them")
+    actions = names_of(action)
     for each in actions:
         if each != ANY:
             one_of("action", each, operations(service), f"of {service}")
@@ -228,6 +226,17 @@ def target(
     if resource is not None and service in _THERE and not creates:
         one_of("resource", resource, _THERE[service](), "of this account")
     return Target(service, actions, function or "", role or "", caller or "", resource or "")
+
+
+def names_of(action: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The names of one action or of several. Raises ValueError for none, and for what is neither."""
+    if isinstance(action, str):
+        return (action,)
+    if not isinstance(action, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in action):
+        raise ValueError(f"action is {action!r}: the name of one, or a tuple of names")
+    if not action:
+        raise ValueError("action is empty: name at least one, or '*' for all of them")
+    return tuple(action)
 
 
 def one_of(argument: str, value: object, known: Iterable[str], which: str = "") -> None:

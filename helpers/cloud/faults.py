@@ -15,7 +15,7 @@ from . import fault_answers, fault_messages
 from .armed_faults import ArmedFaults, Effect, Fault, Limits
 from .deployment import FunctionSpec
 from .exchange import Exchange, with_parameters
-from .fault_targets import SERVICES, Occasion, Target, When, digest, event_subject, one_of, queues, target
+from .fault_targets import SERVICES, Occasion, Target, When, digest, event_subject, names_of, one_of, queues, target
 from .journal import Call, Caller, Event, MessageReceived, RunEnded
 from .responses import Response, error
 from .sandbox import Invocation
@@ -110,7 +110,12 @@ class Faults(ArmedFaults):
         for event in self._journal.events(MessageReceived):
             watch(event)
         return self._holding(
-            f"slow down {service}:{_or(action)} of {function}", service, action, function, watch, overtaken
+            f"slow down {service}:{_or(action)} of {function}",
+            service,
+            action,
+            {"function": function},
+            watch,
+            overtaken,
         )
 
     # --- on the way and in the service -------------------------------------------------------------------------
@@ -133,7 +138,7 @@ class Faults(ArmedFaults):
             raise ValueError(f"seconds is {seconds!r}: a call is on the way for 0 to 900 seconds")
 
         def effect(exchange: Exchange, fault: Fault) -> Response | None:
-            return self._wait(exchange, seconds, fault.released.is_set)
+            return self._wait(exchange, fault, seconds)
 
         late = "" if when == "before" else " the answer of"
         return self._on(f"delay{late}", service, action, when, effect, limits, ending=f" by {seconds:g} s")
@@ -160,7 +165,7 @@ class Faults(ArmedFaults):
         service's model names for the code. An exception that comes out of a chosen call is also the way to let a
         handler raise: nothing reaches into its process.
         """
-        if not re.fullmatch(r"[A-Za-z][\w.]*", str(code)):
+        if not isinstance(code, str) or not re.fullmatch(r"[A-Za-z][\w.]*", code):
             raise ValueError(
                 f"code is {code!r}: an error code is letters, digits and dots, as in AccessDeniedException"
             )
@@ -193,16 +198,22 @@ class Faults(ArmedFaults):
         service: str,
         action: str | tuple[str, ...],
         until: tuple[str, str] | None = None,
-        function: str | None = None,
+        **limits: Unpack[Limits],
     ) -> Fault:
         """Let the call wait until another caller's call `until` has been answered (since now), or until `release`.
 
         So a race between real processes comes out the same each time. Without `until` only `release` (or the
         bounded time of 30 s) ends the wait. `wait_until_held` says when a call stands there. `action` may name
         several actions; the first call to any of them is held. A call whose run has been ended meanwhile never came.
+        Of `limits`, `times` and `rate` make no sense here: a hold holds one call.
         """
+        times, rate, whose = _how_often(limits)
+        if times is not None or rate is not None:
+            raise ValueError("times and rate: a hold holds one call; arm one hold for each")
         others: set[Caller] = set()
         if until is not None:
+            if not isinstance(until, tuple | list) or len(until) != 2:
+                raise ValueError(f"until is {until!r}: a service and an action, as in ('dynamodb', 'PutItem')")
             target(*until)
 
         def watch(event: Event) -> None:
@@ -213,7 +224,7 @@ class Faults(ArmedFaults):
         name = f"hold {service}:{_or(action)}" + (f" until {until[0]}:{until[1]}" if until else "")
         # From now on, not from the call's arrival: the other run may be done just before this one arrives.
         return self._holding(
-            name, service, action, function, watch if until else None, lambda caller: bool(others - {caller})
+            name, service, action, whose, watch if until else None, lambda caller: bool(others - {caller})
         )
 
     # --- messages ----------------------------------------------------------------------------------------------
@@ -345,7 +356,7 @@ def _how_often(limits: Limits) -> tuple[int | None, float | None, dict[str, Any]
 
 
 def _or(action: str | tuple[str, ...]) -> str:
-    return action if isinstance(action, str) else "|".join(action)
+    return "|".join(names_of(action))
 
 
 def _nothing_more(exchange: Exchange, fault: Fault) -> None:

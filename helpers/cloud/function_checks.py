@@ -107,9 +107,13 @@ def can_be_assumed(role_arn: str) -> bool:
     if role is None:
         return False
     text = role.assume_role_policy_document
-    document = json.loads(urllib.parse.unquote(text)) if isinstance(text, str) else text or {}
-    statements = document.get("Statement", [])
-    return any(map(_trusts_lambda, statements if isinstance(statements, list) else [statements]))
+    try:
+        document = json.loads(urllib.parse.unquote(text)) if isinstance(text, str) else text
+    except ValueError:
+        return False
+    statements = document.get("Statement", []) if isinstance(document, dict) else []
+    statements = statements if isinstance(statements, list) else [statements]
+    return any(_trusts_lambda(statement) for statement in statements if isinstance(statement, dict))
 
 
 def _trusts_lambda(statement: Mapping[str, Any]) -> bool:

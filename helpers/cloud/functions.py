@@ -6,8 +6,6 @@ InProgress and Successful), and tells the runtime what is deployed.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import re
 import threading
@@ -19,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from . import async_destinations, function_checks
-from .deployment import NOT_A_ZIP, ZIP_TOO_LARGE, ZIPPED_LIMIT, BadArchive, FunctionSpec, check_archive
+from .deployment import BadArchive, FunctionSpec, check_archive
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
 from .function_names import split_name
@@ -29,6 +27,7 @@ from .lambda_calls import LambdaCalls
 from .lambda_runtime import FunctionMissing
 from .logs import runtime_arn
 from .responses import Response, error
+from .uploaded_code import uploaded
 from .work import Busy
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class Functions:
         self._runtime.reserved = self._reserved.get
         self._runtime.on_close(self.close)
         self.invocations = Invocations(account, self)
-        LambdaCalls(account, self)
+        LambdaCalls(account)
         self._register()
 
     def _register(self) -> None:
@@ -296,49 +295,18 @@ class Functions:
 
     def _unpack_upload(self, code: dict[str, Any]) -> None:
         """Unpack the code of a request, if there is any. Raises BadArchive."""
-        data = self._uploaded(code)
+        data = uploaded(code, self._boundary.lock)
         if data is not None:
             self._unpack(data)
 
     def _check_layer(self, exchange: Exchange) -> Response | None:
         try:
-            data = self._uploaded(exchange.parameters.get("Content") or {})
+            data = uploaded(exchange.parameters.get("Content") or {}, self._boundary.lock)
             if data is not None:
                 check_archive(data)
         except BadArchive as problem:
             return error(exchange, "InvalidParameterValueException", str(problem))
         return None
-
-    def _uploaded(self, code: dict[str, Any]) -> bytes | None:
-        """The ZIP of a request, its own or one in a bucket. Raises BadArchive."""
-        if "ZipFile" in code:
-            try:
-                data = base64.b64decode(code["ZipFile"], validate=True)
-            except (binascii.Error, TypeError, ValueError):
-                raise BadArchive(NOT_A_ZIP) from None
-            if len(data) >= ZIPPED_LIMIT:
-                raise BadArchive(ZIP_TOO_LARGE)
-            return data
-        if code.get("S3Bucket") and code.get("S3Key"):
-            return self._stored(code["S3Bucket"], code["S3Key"], code.get("S3ObjectVersion"))
-        return None
-
-    def _stored(self, bucket: str, key: str, version: str | None) -> bytes:
-        from moto.s3.exceptions import MissingBucket, MissingKey
-        from moto.s3.models import s3_backends
-
-        begin = "Error occurred while GetObject. S3 Error Code:"
-        with self._boundary.lock:
-            try:
-                found = s3_backends[ACCOUNT_ID]["aws"].get_object(bucket, key, version)
-            except MissingBucket:
-                message = f"{begin} NoSuchBucket. S3 Error Message: The specified bucket does not exist"
-                raise BadArchive(message) from None
-            except MissingKey:
-                found = None
-            if found is None:
-                raise BadArchive(f"{begin} NoSuchKey. S3 Error Message: The specified key does not exist.")
-            return bytes(found.value)
 
     # --- transitions -------------------------------------------------------------------------------------------
 

@@ -18,7 +18,6 @@ from .responses import Response, error
 
 if TYPE_CHECKING:
     from .account import Cloud
-    from .functions import Functions
 
 CONCURRENCY = 1000
 """Runs of an account at once."""
@@ -42,10 +41,10 @@ _PARAMETER = "InvalidParameterValueException"
 
 
 class LambdaCalls:
-    """Registers the answers and refusals; `functions` knows the functions' states."""
+    """Registers the answers and refusals."""
 
-    def __init__(self, account: Cloud, functions: Functions) -> None:
-        self._account, self._functions = account, functions
+    def __init__(self, account: Cloud) -> None:
+        self._account = account
         boundary = account.boundary
         boundary.gates += [model_constraints.gate, _unreachable]
         boundary.before("lambda", ANY, _plain_name)

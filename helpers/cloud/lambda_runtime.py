@@ -330,6 +330,7 @@ class Runtime:
         last = Caller("function", sandbox.spec.name, sandbox.last_request_id, sandbox.spec.role)
         self._account.boundary.callers[sandbox.access_key] = lambda: last
         sandbox.close()
+        self._spares.look()
         with self._changed:
             self._ended += sandbox.marks
         self._surplus.set()

@@ -20,6 +20,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("cloud_scope", f"how long one emulated account lives: {', '.join(SCOPES)}", default="function")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a scope that is none before any test is collected: later it would be an internal error of pytest."""
+    _scope("cloud", config)
+
+
 def _scope(fixture_name: str, config: pytest.Config) -> Any:
     try:
         scope = str(config.getini("cloud_scope"))

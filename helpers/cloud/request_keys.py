@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from .access_needs import Need, function_arn
+from .access_needs import Need, as_dict, as_dicts, function_arn
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
 from .journal import Caller
@@ -134,7 +134,7 @@ def _request_tags(parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _pairs(tags: list[Any]) -> list[tuple[str, str]]:
-    lowered = [{str(name).lower(): value for name, value in tag.items()} for tag in tags if isinstance(tag, dict)]
+    lowered = [{str(name).lower(): value for name, value in tag.items()} for tag in as_dicts(tags)]
     return [(str(tag.get("key", "")), str(tag.get("value", ""))) for tag in lowered]
 
 
@@ -180,17 +180,18 @@ def _leading_keys(action: str, need: Need) -> list[str] | None:
 
 def _leading(part: Mapping[str, Any], name: str) -> Iterator[str]:
     for member in ("Item", "Key"):
-        item = part.get(member)
-        if isinstance(item, dict) and isinstance(item.get(name), dict):
-            yield from (str(value) for value in item[name].values())
-    conditions = part.get("KeyConditions")
-    if isinstance(conditions, dict) and isinstance(conditions.get(name), dict):
-        for value in conditions[name].get("AttributeValueList", []):
-            yield from (str(one) for one in value.values())
-    names, values = part.get("ExpressionAttributeNames") or {}, part.get("ExpressionAttributeValues") or {}
+        yield from _texts(as_dict(part.get(member)).get(name))
+    for value in as_dicts(as_dict(as_dict(part.get("KeyConditions")).get(name)).get("AttributeValueList")):
+        yield from _texts(value)
+    names, values = as_dict(part.get("ExpressionAttributeNames")), as_dict(part.get("ExpressionAttributeValues"))
     for left, right in _EQUAL.findall(str(part.get("KeyConditionExpression") or "")):
-        if names.get(left, left) == name and isinstance(values.get(right), dict):
-            yield from (str(value) for value in values[right].values())
+        if names.get(left, left) == name:
+            yield from _texts(values.get(right))
+
+
+def _texts(value: Any) -> list[str]:
+    """The text of an attribute value such as ``{"S": "a"}``."""
+    return [str(text) for text in as_dict(value).values()]
 
 
 def _partition_key(resource: str) -> str | None:
@@ -213,10 +214,10 @@ def _attributes(action: str, need: Need) -> list[str] | None:
     found: dict[str, None] = {}
     for part in need.parts:
         for member in ("Item", "Key", "AttributeUpdates", "Expected", "KeyConditions", "QueryFilter", "ScanFilter"):
-            if isinstance(part.get(member), dict):
-                found.update(dict.fromkeys(part[member]))
-        found.update(dict.fromkeys(part.get("AttributesToGet") or ()))
-        names = part.get("ExpressionAttributeNames") or {}
+            found.update(dict.fromkeys(as_dict(part.get(member))))
+        chosen = part.get("AttributesToGet")
+        found.update({str(name): None for name in chosen} if isinstance(chosen, list) else {})
+        names = as_dict(part.get("ExpressionAttributeNames"))
         for expression in _EXPRESSIONS:
             for word in _NAME.findall(str(part.get(expression) or "")):
                 if word.lower() not in _WORDS:

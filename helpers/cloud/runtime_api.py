@@ -72,8 +72,7 @@ class Connection:
         lines = self._buffer[:end].decode("latin-1").split("\r\n")
         method, path, _ = f"{lines[0]}  ".split(" ", 2)
         headers = {
-            name.strip().lower(): value.strip()
-            for name, _, value in (line.partition(":") for line in lines[1:])
+            name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])
         }
         start = end + 4
         if "chunked" in headers.get("transfer-encoding", "").lower():
@@ -112,9 +111,7 @@ class Connection:
     def reply(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         """Answer the request that was taken last."""
         lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}", f"Content-Length: {len(body)}"]
-        lines += [
-            f"{name}: {value}" for name, value in {"Content-Type": "application/json", **headers}.items()
-        ]
+        lines += [f"{name}: {value}" for name, value in {"Content-Type": "application/json", **headers}.items()]
         self.socket.sendall("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
 
 
@@ -197,10 +194,7 @@ class Endpoint:
 
     def _accepted(self, request: Request) -> bool:
         # A page in a browser can send requests to loopback; no runtime sends Origin or another host.
-        if (
-            request.headers.get("host") == self.address
-            and not {"origin", "sec-fetch-site"} & request.headers.keys()
-        ):
+        if request.headers.get("host") == self.address and not {"origin", "sec-fetch-site"} & request.headers.keys():
             return True
         refuse(request, 403, "Forbidden", "Only the worker may call here.")
         return False
@@ -209,9 +203,7 @@ class Endpoint:
 def refuse(request: Request, status: int, kind: str, message: str) -> None:
     """Answer with an error in the form of the Runtime API."""
     with contextlib.suppress(OSError):
-        request.connection.reply(
-            status, json.dumps({"errorMessage": message, "errorType": kind}).encode(), {}
-        )
+        request.connection.reply(status, json.dumps({"errorMessage": message, "errorType": kind}).encode(), {})
 
 
 def accept(request: Request) -> None:

@@ -34,7 +34,8 @@ _CUT_PATIENCE = 2.0
 
 
 class Unsteady(RuntimeError):
-    """A run cannot be driven. `reason`: "slow" (no call and no end in time) or "parallel" (several calls at once)."""
+    """A run cannot be driven. `reason`: "slow" (no call and no end in time) or "parallel" (several calls at once,
+    as far as they were seen together)."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -54,7 +55,8 @@ class ConductedRun:
         self.cut = False
         self.calls = 0
         self.crowded = False
-        self.let_go = False
+        self.free: Exchange | None = None
+        self.open = 0
         self.answered: Response | None = None
         self.dies = False
 
@@ -159,7 +161,7 @@ class Conductor:
         """Wait until the run stands at its next call or has ended. Raises Unsteady."""
         end = time.monotonic() + self._patience
         with self._changed:
-            while run.standing is None and not run.ended:
+            while run.standing is None and not run.ended and not run.crowded:
                 if not self._changed.wait(max(0.0, end - time.monotonic())) and time.monotonic() >= end:
                     raise Unsteady("slow")
             if run.crowded:
@@ -171,7 +173,7 @@ class Conductor:
         With `then_kill` the worker process is killed when the call was done, before its answer arrives.
         """
         with self._changed:
-            run.standing, run.let_go, run.dies = None, True, then_kill
+            run.free, run.standing, run.dies = run.standing, None, then_kill
             self._changed.notify_all()
         self.wait(run)
 
@@ -224,21 +226,26 @@ class Conductor:
         if run is None:
             return None
         with self._changed:
+            # A call is open until it was answered: one that comes meanwhile was made at the same time.
+            run.crowded |= run.open > 0
+            run.open += 1
             if not run.cut:
-                run.crowded |= run.standing is not None
-                run.standing, run.let_go = exchange, False
+                run.standing = exchange
                 run.calls += 1
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: run.let_go or run.cut)
+                self._changed.wait_for(lambda: run.free is exchange or run.cut)
             # Not an error that an SDK tries again.
             return error(exchange, "AccessDeniedException", "The caller is gone.", 400) if run.cut else None
 
     def _answered(self, exchange: Exchange, response: Response) -> None:
         run = self._runs.get(exchange.caller.request_id) if exchange.caller.kind == "function" else None
-        if run is not None and not run.cut:
+        if run is None:
+            return
+        with self._changed:
+            run.open -= 1
             run.answered = response
-            if run.dies:
-                self._cloud.runtime.kill_run(run.request_id)
+        if not run.cut and run.dies:
+            self._cloud.runtime.kill_run(run.request_id)
 
     def _queue(self) -> Queue:
         queue = sqs_queue.find(self._queue_arn)

@@ -2,7 +2,8 @@
 
 moto forgets a FIFO message's deduplication id when the message is deleted, gives each copy an id of its own and no
 sequence number to a message deduplicated by content, copies the queue for each receive, counts the limit of a
-visibility timeout from the send, and drops a queue's policy whenever another attribute is set.
+visibility timeout from the send, drops a queue's policy whenever another attribute is set, and tells the times of a
+queue with fractions of a second.
 """
 
 from __future__ import annotations
@@ -161,10 +162,17 @@ _set_attributes = Queue._set_attributes
 
 
 def set_attributes(self: Queue, attributes: dict[str, Any], now: float | None = None) -> None:
-    """Set attributes and leave the queue's policy as it is when they do not name it."""
+    """Set attributes and leave the queue's policy as it is when they do not name it.
+
+    Times are whole seconds (SQS API Reference, "GetQueueAttributes": epoch time in seconds).
+    """
     if "Policy" not in attributes and hasattr(self, "_policy_json"):
         attributes = {**attributes, "Policy": self.policy}
     _set_attributes(self, attributes, now)
+    self.created_timestamp, self.last_modified_timestamp = (
+        int(self.created_timestamp),
+        int(self.last_modified_timestamp),
+    )
 
 
 def _known(queue: Queue, deduplication_id: str, group_id: str | None) -> Message | None:

@@ -322,9 +322,7 @@ def _parsed(text: str | None, what: str) -> Any:
     try:
         return json.loads(text) if text else None
     except ValueError as problem:
-        raise Fault(
-            "Runtime.LambdaContextUnmarshalError", f"Unable to parse {what} JSON: {problem}"
-        ) from None
+        raise Fault("Runtime.LambdaContextUnmarshalError", f"Unable to parse {what} JSON: {problem}") from None
 
 
 def _client_context(text: str | None) -> ClientContext | None:
@@ -378,9 +376,7 @@ class Marshaller:
 def _with_objects(value: Any) -> Any:
     """`value` with named tuples as dicts, the same object when it has none."""
     if isinstance(value, dict):
-        changed = {
-            key: _with_objects(item) for key, item in value.items() if isinstance(item, (dict, list, tuple))
-        }
+        changed = {key: _with_objects(item) for key, item in value.items() if isinstance(item, (dict, list, tuple))}
         return {**value, **changed} if any(value[key] is not item for key, item in changed.items()) else value
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return _with_objects(value._asdict())
@@ -402,18 +398,14 @@ def payload_of(problem: BaseException, request_id: str = "") -> dict[str, Any]:
     frames = list(traceback.extract_tb(problem.__traceback__))
     while len(frames) > 1 and frames[0].filename == __file__:
         del frames[0]
-    lines = traceback.format_list(
-        [(_on_aws(frame.filename), frame.lineno, frame.name, frame.line) for frame in frames]
-    )
+    lines = traceback.format_list([(_on_aws(frame.filename), frame.lineno, frame.name, frame.line) for frame in frames])
     return error_payload(str(problem), type(problem).__name__, lines, request_id)
 
 
 def _on_aws(path: str) -> str:
     """Where AWS keeps a file of the library: a trace shall not show the folders of this machine."""
     version = f"/var/lang/lib/python{sys.version_info.major}.{sys.version_info.minor}"
-    packages = [
-        folder for folder in sys.path if os.path.basename(folder) in {"site-packages", "dist-packages"}
-    ]
+    packages = [folder for folder in sys.path if os.path.basename(folder) in {"site-packages", "dist-packages"}]
     if path == __file__:
         return "/var/runtime/bootstrap.py"
     places = dict.fromkeys(packages, f"{version}/site-packages")
@@ -452,9 +444,7 @@ def find_handler(name: str) -> Callable[[Any, Any], Any]:
             raise Fault("Runtime.BuiltInModuleConflict", message)
         module = importlib.import_module(module_name.replace("/", "."))
     except ImportError as problem:
-        raise Fault(
-            "Runtime.ImportModuleError", f"Unable to import module '{module_name}': {problem}"
-        ) from problem
+        raise Fault("Runtime.ImportModuleError", f"Unable to import module '{module_name}': {problem}") from problem
     except SyntaxError as problem:
         trace = [f'  File "{problem.filename}" Line {problem.lineno}\n    {problem.text}']
         message = f"Syntax error in module '{module_name}': {problem}"
@@ -530,7 +520,8 @@ def run(client: RuntimeClient, handler: Callable[[Any, Any], Any], log: LogHandl
         os.environ["_X_AMZN_TRACE_ID"] = headers.get("lambda-runtime-trace-id", "")
         try:
             event, context = _event(body), LambdaContext(headers, log.output)
-            result, content_type = marshaller.result(handle_event_request(handler, event, context))
+            answer = handle_event_request(handler, event, context)  # kept: a coroutine complains when it is let go
+            result, content_type = marshaller.result(answer)
             error = None
         except Exception as problem:
             error = payload_of(problem, request_id)
@@ -547,9 +538,7 @@ def run(client: RuntimeClient, handler: Callable[[Any, Any], Any], log: LogHandl
             )
 
 
-def handle_event_request(
-    request_handler: Callable[[Any, Any], Any], event: Any, lambda_context: LambdaContext
-) -> Any:
+def handle_event_request(request_handler: Callable[[Any, Any], Any], event: Any, lambda_context: LambdaContext) -> Any:
     """Call the handler. Name and line stand in the trace of a handler that cannot be called so, as on AWS."""
     response = request_handler(event, lambda_context)
     return response  # noqa: RET504

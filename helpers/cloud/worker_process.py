@@ -36,6 +36,10 @@ _LONGEST_PAUSE = 3.0
 """Seconds between the use of a spare and the start of the next, which must not compete with the runs under way: at
 least so many, and at most so many while runs go on."""
 
+_ENOUGH = 2
+"""Workers that live, beside which none is kept ready: when one of them crashes another one is warm. A process takes
+40 MB."""
+
 _RUSH = 3.0
 """Seconds. Two uses of a spare within this time, and a process that ended, are a rush: workers crash one after the
 other."""
@@ -45,9 +49,7 @@ def basic_environment() -> dict[str, str]:
     """The variables without which a Python process may not start on this system."""
     kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     if not WINDOWS:
-        kept["PATH"] = os.pathsep.join(
-            [os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"]
-        )
+        kept["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), "/usr/local/bin", "/usr/bin", "/bin"])
     return kept
 
 
@@ -197,7 +199,13 @@ class Spares:
         process = spare or WorkerProcess(account=self._account)
         with self._changed:
             self._in_use.append(process)
+            self._changed.notify()
         return process
+
+    def look(self) -> None:
+        """Say that a process that was taken has ended."""
+        with self._changed:
+            self._changed.notify()
 
     def close(self) -> None:
         """End the spares and start no more."""
@@ -218,7 +226,10 @@ class Spares:
     def _wanted(self) -> int:
         if not (self._expecting or self._taken):
             return 0
-        return self._count * 2 if time.monotonic() < self._rush_until else self._count
+        rush = time.monotonic() < self._rush_until
+        if not rush and sum(process.returncode is None for process in self._in_use) >= _ENOUGH:
+            return 0
+        return self._count * 2 if rush else self._count
 
     def _pause(self) -> None:
         """After the use of a spare, leave the machine to the runs. A rush ends the pause."""

@@ -19,6 +19,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from . import workflow_choices, workflow_expressions
 from .places import Place
 from .workflow_calls import (
     CallingClient,
@@ -111,6 +112,8 @@ PLACES = (
         "b220bf67436f1594",
         "Frames must be of the class of their environment and share its event manager.",
     ),
+    *workflow_choices.PLACES,
+    *workflow_expressions.PLACES,
 )
 
 
@@ -218,6 +221,7 @@ class Interpreter:
         logger.setLevel(logging.CRITICAL)
         self._undo.append(lambda: logger.setLevel(level))
         original = importlib.import_module(f"{_PACKAGE}asl.utils.boto_client").boto_client_for
+        extract = importlib.import_module(f"{_PACKAGE}asl.utils.json_path").extract_json
         stands_in: dict[str, tuple[Any, Any]] = {
             "threading": (threading, ThreadingOfTheAccount()),
             "time": (time, TimeOfTheAccount(self._clock)),
@@ -225,6 +229,7 @@ class Interpreter:
             "Thread": (threading.Thread, thread),
             "Event": (threading.Event, event),
             "boto_client_for": (original, self._client_for),
+            "extract_json": (extract, workflow_expressions.extracting(extract)),
         }
         for name, module in list(sys.modules.items()):
             if name.startswith(f"{_PACKAGE}asl."):
@@ -255,6 +260,8 @@ class Interpreter:
             self._replace(of_service, "_eval_service_task", with_metadata(self.calls, asked))
         of_sqs = importlib.import_module(f"{services}sqs").StateTaskServiceSqs
         self._replace(of_sqs, "_from_error", _sqs_failure(of_sqs._from_error))
+        for owner, name, new in workflow_choices.replacements() + workflow_expressions.replacements():
+            self._replace(owner, name, new)
 
     def _client_for(self, region: str, service: str, state_credentials: Any = None) -> Any:
         running = current()

@@ -28,7 +28,10 @@ SHOWN = 100
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0: done, nothing wrong; 1: something is wrong, and was said on stderr."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if getattr(options, "execute_one", False) and not options.check:
+        parser.error("--execute-one takes outputs that are stored: it goes with --check only")
     try:
         return int(options.run(options, Folders(options.root.resolve())))
     except (SourceError, LookupError) as error:
@@ -91,7 +94,8 @@ def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
     output = options.output or folders.notebooks
     with tempfile.TemporaryDirectory(prefix="once-check-", ignore_cleanup_errors=True) as temporary:
         place = Path(temporary) if options.check else output
-        built = build(folders, lessons, spoken, place, not options.no_execute, options.draft)
+        stored = output if options.execute_one else None
+        built = build(folders, lessons, spoken, place, not options.no_execute, options.draft, stored)
     if spoken != [SOURCE_LANGUAGE]:
         built |= build_index(folders, course, languages(folders))
     if options.check:
@@ -144,6 +148,11 @@ def _parser() -> argparse.ArgumentParser:
     notebooks.add_argument("--lesson", action="append", help="only this one; may be given again")
     notebooks.add_argument("--check", action="store_true", help="compare with notebooks/, write nothing")
     notebooks.add_argument("--no-execute", action="store_true", help="do not run the cells")
+    notebooks.add_argument(
+        "--execute-one",
+        action="store_true",
+        help="with --check: run each lesson in one language; the others have the outputs that are stored",
+    )
     notebooks.add_argument("--draft", action="store_true", help="pass over the gates of the catalogs")
     notebooks.add_argument("--output", type=Path, help="another folder than notebooks/")
     return parser

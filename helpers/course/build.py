@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
 
 from helpers.course import catalogs
@@ -36,6 +38,20 @@ class BuildError(Exception):
         self.failures = list(failures)
 
 
+@dataclass(frozen=True, slots=True)
+class _Edition:
+    """A lesson in one language; `job` is its execution, None if it does not run."""
+
+    lesson: Lesson
+    language: str
+    notebook: NotebookNode
+    job: Future[None] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.language}/{self.lesson.notebook}"
+
+
 def build(
     folders: Folders,
     lessons: Sequence[Lesson],
@@ -43,35 +59,72 @@ def build(
     output: Path,
     run: bool = True,
     draft: bool = False,
+    stored: Path | None = None,
 ) -> dict[Path, bytes]:
     """The notebooks of `lessons` in the languages `spoken`, by their path from `output`.
 
-    They run in `output`/<language>/ (`run=False`: they do not run). A draft may show English. Nothing is
-    written: see `write`.
+    They run in `output`/<language>/ (`run=False`: they do not run). With `stored` each lesson runs in one language
+    only; the others take their outputs from the notebooks in that folder, which must be of the same kinds as those of
+    the language that ran. A draft may show English. Nothing is written: see `write`.
 
     :raises BuildError: a cell failed, or an output may not be stored.
     """
     built: dict[Path, bytes] = {}
     failures: list[Failure] = []
+    ran: dict[str, NotebookNode] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         # Only the kernels run side by side: CPython 3.11 cannot parse in two threads (python/cpython#106905).
-        started = [
-            (lesson, language, notebook, pool.submit(execute, notebook, output / language, language) if run else None)
-            for lesson, language, notebook in _unrun(lessons, spoken)
-        ]
-        for lesson, language, notebook, job in started:
+        started: list[_Edition] = []
+        for lesson, language, notebook in _unrun(lessons, spoken):
+            runs = run and (stored is None or language == _that_runs(lesson, lessons, spoken))
+            job = pool.submit(execute, notebook, output / language, language) if runs else None
+            started.append(_Edition(lesson, language, notebook, job))
+        for edition in sorted(started, key=lambda edition: edition.job is None):
+            lesson, notebook = edition.lesson, edition.notebook
             try:
-                if job:
-                    job.result()
-                built[Path(language, lesson.notebook)] = finished(folders, lesson, language, notebook, draft)
+                if edition.job:
+                    edition.job.result()
+                    ran[lesson.slug] = notebook
+                elif run and stored and (stored / edition.name).exists():
+                    _take_outputs(notebook, nbformat.read(stored / edition.name, nbformat.NO_CONVERT))
+                path = Path(edition.language, lesson.notebook)
+                built[path] = finished(folders, lesson, edition.language, notebook, draft)
+                if not edition.job and lesson.slug in ran:
+                    failures += _other_kinds(edition, ran[lesson.slug])
             except ExecutionError as error:
-                name = f"{language}/{lesson.notebook}"
-                failures.append(Failure(name, error.cell, str(error), "Run the cell in JupyterLab"))
+                failures.append(Failure(edition.name, error.cell, str(error), "Run the cell in JupyterLab"))
             except BuildError as error:
                 failures += error.failures
     if failures:
         raise BuildError(failures)
     return built
+
+
+def _that_runs(lesson: Lesson, lessons: Sequence[Lesson], spoken: Sequence[str]) -> str:
+    """The language in which a lesson runs when it runs in one: another one for each lesson."""
+    return spoken[lessons.index(lesson) % len(spoken)]
+
+
+def _take_outputs(notebook: NotebookNode, stored: NotebookNode) -> None:
+    """Give the code cells the outputs of the cells with the same ids."""
+    outputs = {cell.id: cell.outputs for cell in stored.cells if cell.cell_type == "code"}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = outputs.get(cell.id, [])
+
+
+def _other_kinds(edition: _Edition, ran: NotebookNode) -> Iterator[Failure]:
+    """What a comparison of texts does not see: other streams, types, metadata than in the language that ran."""
+    for cell, other in zip(edition.notebook.cells, ran.cells, strict=True):
+        if cell.cell_type == "code" and _kinds(cell) != _kinds(other):
+            yield Failure(edition.name, cell.id, "other kinds of outputs than a run gives", "Run `make notebooks`")
+
+
+def _kinds(cell: NotebookNode) -> list[tuple[object, ...]]:
+    return [
+        (output.output_type, output.get("name"), sorted(output.get("data", {})), output.get("metadata"))
+        for output in cell.outputs
+    ]
 
 
 def finished(folders: Folders, lesson: Lesson, language: str, notebook: NotebookNode, draft: bool = False) -> bytes:

@@ -39,8 +39,9 @@ _ADVICE = "Show something that is the same on each run and each machine"
 
 
 def clean(notebook: NotebookNode) -> None:
-    """Leave in the outputs only what is stored: no widgets, no times, streams in one piece, counts from 1."""
+    """Leave only what is stored: no widgets, no times, no version of Python, streams in one piece, counts from 1."""
     notebook.metadata.pop("widgets", None)
+    notebook.metadata.get("language_info", {}).pop("version", None)
     count = 0
     for cell in notebook.cells:
         if cell.cell_type != "code":

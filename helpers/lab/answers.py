@@ -163,10 +163,7 @@ class Answers:
             raise AnswerNotSaved(
                 _("Your answer could not be saved."),
                 _("No folder can be written to."),
-                _(
-                    "Copy your answer before you close the page. Or set ONCE_HOME to a folder of yours "
-                    "and start again."
-                ),
+                _("Copy your answer before you close the page. Or set ONCE_HOME to a folder of yours and start again."),
             ) from reason
 
     def names(self) -> list[str]:

@@ -98,7 +98,6 @@ class Deliveries:
         self._journal = journal
         self._scenario = scenario
         self._prune = prune
-        self._ids = 0
         self._sent: dict[str, MessageSent] = {}
         self._runs: list[ConductedRun] = []
         self._messages: list[Message] = []
@@ -164,13 +163,16 @@ class Deliveries:
     # --- what happened -----------------------------------------------------------------------------------------
 
     def told(self) -> History:
-        """The history of this schedule so far, as if each schedule's order had the same name."""
+        """The history of this schedule so far, as if it were the only one: no number, time or name of another."""
         bench = self._bench
         # The messages of several schedules are sent at once.
         sent = [self._sent[message.id] for message in self._messages]
         events = [*sent, *self._journal.events(since=self._since)]
         told = history(events, bench.queue, bench.function, bench.table, fresh=True)
-        steps = (replace(step, order=ORDER) if step.order == self._order else step for step in told.steps)
+        steps = (
+            replace(step, number=number, at=0.0, order=ORDER if step.order == self._order else step.order)
+            for number, step in enumerate(told.steps, 1)
+        )
         return History(tuple(steps))
 
     def failed_with(self) -> str | None:
@@ -251,9 +253,8 @@ class Deliveries:
     def _send(self, wanted: int) -> None:
         other = _OTHER_QUANTITY if self._scenario == "other-details" else _QUANTITY
         jobs = []
-        for _schedule in range(_AT_ONCE // wanted):
-            self._ids += 1
-            order = f"{self._scenario}-{self._ids}"
+        for schedule in range(_AT_ONCE // wanted):
+            order = f"order-{self._journal.last}-{schedule}"  # no worker and no table has seen it
             jobs += [{"id": order, "quantity": quantity} for quantity in (_QUANTITY, other)[:wanted]]
         entries = [{"Id": str(number), "MessageBody": json.dumps(job)} for number, job in enumerate(jobs)]
         before = self._journal.last

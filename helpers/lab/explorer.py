@@ -141,7 +141,8 @@ def explore(
 
 def _note(found: dict[str, Counterexample], scenario: Scenario, actions: Sequence[Action], told: History) -> None:
     for verdict in judge(told).broken:
-        last = verdict.witness[-1].number
+        # Whether a message is lost is not known before the end.
+        last = len(told.steps) if verdict.property == "nothing-lost" else verdict.witness[-1].number
         steps = tuple(step for step in told.steps if step.number <= last)
         known = found.get(verdict.property)
         if known is None or len(steps) < len(known.steps):

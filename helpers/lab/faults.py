@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from helpers.lab.lesson_world import LessonWorld
 
 MOST_COPIES = 50
-MOST_REFUSALS = 8
-"""Calls. boto3 tries a call to DynamoDB ten times, and its pauses double: nine refusals last longer than the worker
-may run."""
+MOST_REFUSALS = 2
+"""Calls. After a refused call boto3 waits up to 1, 2, 4 s (botocore's mode "standard"): three refusals can last longer
+than the worker may run."""
 
 _WRITES = ("PutItem", "UpdateItem", "TransactWriteItems")
 """The actions with which the role lets the worker write: a guard may stand in any of them."""
@@ -135,7 +135,7 @@ class LabFaults:
         quantity = first.quantity % HIGHEST_QUANTITY + 1
         self._lesson.services.send(self._queue, json.dumps({"id": first.order, "quantity": quantity}))
         text = _(
-            "A job for `{order}` with the quantity {quantity} was sent. The stored order has another quantity."
+            "A job for `{order}` with the quantity {quantity} was sent. The first job asked for another quantity."
         ).format(order=first.order, quantity=quantity)
         return FaultNotice("other-details", text + self._where_it_ends())
 
@@ -179,8 +179,8 @@ class LabFaults:
 
     # --- on the way -----------------------------------------------------------------------------------
 
-    def throttle(self, n: int = 3) -> FaultNotice:
-        """Let DynamoDB refuse the next `n` (1 to 8) calls of the worker: too many requests. Raises BadParameter."""
+    def throttle(self, n: int = MOST_REFUSALS) -> FaultNotice:
+        """Let DynamoDB refuse the next `n` (1 or 2) calls of the worker: too many requests. Raises BadParameter."""
         calls = whole("n", n, 1, MOST_REFUSALS)
         self._worker()
         self._mine.append(
@@ -205,7 +205,7 @@ class LabFaults:
         )
         return FaultNotice(
             "server-error",
-            _("The next write of `{function}` will fail inside DynamoDB, and nothing will be stored.").format(
+            _("The next write of `{function}` will fail inside DynamoDB. That attempt will store nothing.").format(
                 function=self._function
             )
             + " "
@@ -235,7 +235,9 @@ class LabFaults:
         )
         return FaultNotice(
             "crash-after-write",
-            _("The process of `{function}` will be killed right after its next write.").format(function=self._function)
+            _("The process of `{function}` will be killed right after its next accepted write.").format(
+                function=self._function
+            )
             + " "
             + _("Its message comes back when the visibility timeout ends."),
         )
@@ -352,7 +354,7 @@ def describe(fault: str) -> str:
     return {
         "deliver-again": _("The next acknowledgement is lost"),
         "crash-before-write": _("The process is killed before its next write"),
-        "crash-after-write": _("The process is killed after its next write"),
+        "crash-after-write": _("The process is killed after its next accepted write"),
         "throttle": _("DynamoDB refuses the next calls: too many requests"),
         "server-error": _("The next write fails inside DynamoDB"),
         "lose-answer": _("The answer of the next write is lost"),

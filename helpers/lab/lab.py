@@ -335,6 +335,7 @@ class Lab:
         self.cloud = self._start(port)
         self._closing.callback(self.cloud.close)
         self.cloud.install()
+        self.cloud.tables.creating_seconds = _TABLE_TAKES
         self._lesson: LessonWorld = self._world(self.cloud, self.folder, self.parameters)
         self._lesson.provide()
         self.faults: LabFaults = self._lesson.make_faults()
@@ -413,6 +414,9 @@ class Lab:
                 _("Choose one of these: {choices}.").format(choices=", ".join(f"`{name}`" for name in self.steps)),
             )
 
+
+_TABLE_TAKES = 5.0
+"""Seconds in which a new table is CREATING, unless a waiter asks: who writes at once meets the refusal of AWS."""
 
 _TEN_MINUTES = 600
 _FOURTEEN_DAYS = 14 * 24 * 3600

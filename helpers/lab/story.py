@@ -22,10 +22,10 @@ def sentence_of(name: str) -> str:
     """What a property says."""
     return {
         "charged-once": _("Each order is charged at most once."),
-        "stored-first": _("No message is acknowledged before its order is stored."),
+        "stored-first": _("No message is acknowledged before its order is stored with its details."),
         "nothing-lost": _("No message is lost."),
         "unchanged": _("A stored order never changes."),
-        "first-details": _("Only the first details of an order are stored."),
+        "first-details": _("Once an order is stored, no other details are stored for it, under any key."),
         "failure-returns": _("A failed run acknowledges nothing."),
     }[name]
 
@@ -38,13 +38,13 @@ def short_name_of(name: str) -> str:
         "nothing-lost": _("Nothing lost"),
         "unchanged": _("Unchanged"),
         "first-details": _("First details"),
-        "failure-returns": _("Failure returns"),
+        "failure-returns": _("No silent failure"),
     }[name]
 
 
 def outcome_of(outcome: str) -> str:
     """An outcome in a word, with a sign."""
-    return {"holds": _("✓ kept"), "broken": _("✗ broken"), "cannot-tell": _("? cannot tell")}[outcome]
+    return {"holds": _("✓ kept"), "broken": _("✗ broken"), "cannot-tell": "? " + _("cannot tell")}[outcome]
 
 
 def _sent(step: Step) -> str:
@@ -77,7 +77,9 @@ def _stored(step: Step) -> str:
     elif step.changed:
         sentence = _("Worker {worker} changes the order `{order}`. Its quantity is still {quantity}.")
     elif step.known:
-        sentence = _("Worker {worker} stores the order `{order}` with the quantity {quantity} once more.")
+        sentence = _(
+            "Worker {worker} stores the order `{order}` with the quantity {quantity} again, over the one that is there."
+        )
     else:
         sentence = _("Worker {worker} stores the order `{order}` with the quantity {quantity}.")
     return sentence.format(
@@ -85,7 +87,7 @@ def _stored(step: Step) -> str:
         message=step.message,
         order=step.order,
         quantity=step.quantity,
-        before=_("not there") if step.before is None else step.before,
+        before=step.before,
     )
 
 

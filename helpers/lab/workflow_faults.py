@@ -168,6 +168,14 @@ class WorkflowFaults(LabFaults):
             + _("For the workflow, the task fails with `Runtime.ExitError`."),
         )
 
+    def clear(self) -> FaultNotice:
+        """Disarm all faults. A run that is held goes on.
+
+        Whether the worker stands at the held call already is chance, so the notice counts nothing.
+        """
+        super().clear()
+        return FaultNotice("none", _("No fault is armed any more. A run that was held goes on."))
+
     def apply(self, name: str) -> FaultNotice | None:
         """Do what papermill's parameter `fault` names; "none" does nothing. Raises BadParameter."""
         self._lesson.choose({"fault": name})

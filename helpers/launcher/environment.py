@@ -135,7 +135,9 @@ class Environment:
     def variables(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
         """The variables for a program that runs in this environment."""
         result = dict(os.environ if base is None else base)
-        for unwanted in ("PYTHONHOME", "PYTHONPATH", "__PYVENV_LAUNCHER__", "CONDA_PREFIX"):
+        # Without written bytecode each kernel and each worker would compile its packages anew.
+        foreign = ("PYTHONHOME", "PYTHONPATH", "__PYVENV_LAUNCHER__", "CONDA_PREFIX", "PYTHONDONTWRITEBYTECODE")
+        for unwanted in foreign:
             result.pop(unwanted, None)
         result["VIRTUAL_ENV"] = str(self.folder)
         result["PATH"] = os.pathsep.join([str(self.python.parent), result.get("PATH", "")])

@@ -32,9 +32,15 @@ def report(found: Report) -> ShownFindings:
     """Each property with its outcome, and the shortest proof of each that is broken."""
     rows = [(prose(sentence_of(one.property)), _outcome(one.outcome)) for one in found.verdicts]
     tables = [Table(_("What the history says"), [_("Property"), _("Outcome")], rows)]
-    tables += [_story(sentence_of(one.property), one.witness) for one in found.broken]
+    tables += [
+        _story(_("What breaks “{property}”").format(property=short_name_of(one.property)), one.witness)
+        for one in found.broken
+    ]
     unclear = any(one.outcome == "cannot-tell" for one in found.verdicts)
-    missing = _("The history is not complete, or nothing has happened yet. So it does not prove that a property holds.")
+    missing = _(
+        "Something in this history cannot be seen, or nothing has happened yet. "
+        "So it does not prove that a property holds."
+    )
     return ShownFindings(tables, [missing] if unclear else [])
 
 
@@ -46,7 +52,7 @@ def guards(found: GuardTable) -> ShownFindings:
         for row in found.rows
     ]
     remarks = [_bound(), *(_reason(row) for row in found.rows)]
-    return ShownFindings([Table(_("All schedules of two deliveries"), headers, rows, frozenset({1}))], remarks)
+    return ShownFindings([Table(_("All schedules of one or two deliveries"), headers, rows, frozenset({1}))], remarks)
 
 
 def exploration(found: Exploration) -> ShownFindings:
@@ -56,11 +62,11 @@ def exploration(found: Exploration) -> ShownFindings:
     rows = [(prose(sentence_of(name)), _outcome(outcome)) for name, outcome in found.outcomes]
     tables = [Table(caption, [_("Property"), _("Outcome")], rows)]
     tables += [_schedule(one) for one in found.counterexamples[:1]]
-    return ShownFindings(tables, [_bound(), _reason(found)])
+    return ShownFindings(tables, [_bound() if found.schedules else "", _reason(found)])
 
 
 def _schedule(one: Counterexample) -> Table:
-    caption = _("The shortest schedule that breaks it: {property}").format(property=sentence_of(one.property))
+    caption = _("The shortest schedule that breaks “{property}”").format(property=short_name_of(one.property))
     return _story(caption, one.steps)
 
 
@@ -75,7 +81,7 @@ def _outcome(outcome: str) -> Cell:
 
 def _bound() -> str:
     return _(
-        "Bound: two deliveries for one order, at most one crash, and then one more delivery. "
+        "Bound: one or two deliveries for one order, at most one crash, and one more delivery after a crash. "
         "Schedules that must end alike are run once."
     )
 
@@ -86,8 +92,8 @@ def _reason(found: Exploration) -> str:
     return {
         "": "",
         "fails": _("`{worker}`: the handler fails with a simple job: `{error}`. Look at its code."),
-        "too-many-calls": _("`{worker}`: a run makes more than {most} calls. So not all schedules were run."),
-        "slow": _("`{worker}`: a run makes no call and does not end. So not all schedules were run."),
-        "parallel": _("`{worker}`: a run makes several calls at once. Their order cannot be controlled."),
+        "too-many-calls": _("`{worker}`: a run makes more than {most} calls. So the exploration is not complete."),
+        "slow": _("`{worker}`: a run makes no call and does not end. So the exploration is not complete."),
+        "parallel": _("`{worker}`: a run makes several calls at once. Their sequence cannot be controlled."),
         "too-many-schedules": _("`{worker}`: there are too many schedules. Only the first ones were run."),
     }[found.reason].format(**about, error=found.error)

@@ -116,7 +116,7 @@ def _controls() -> list[Control]:
             _("Throttle the table"),
             _("More calls arrive than the table can take, so it refuses some of them."),
             "lab.faults.throttle(n)",
-            (3, MOST_REFUSALS),
+            (MOST_REFUSALS, MOST_REFUSALS),
         ),
         Control(
             "server_error",
@@ -341,5 +341,6 @@ class _LivePanel:
 
 
 def _armed_in_words(fault: ArmedFault) -> str:
-    left = _("still to come: {n}").format(n=fault.remaining)
-    return f"{fault.description} ({left}; {_('fired so far: {n}').format(n=fault.fired)})"
+    return _("{fault} (still to come: {left}; fired so far: {fired})").format(
+        fault=fault.description, left=fault.remaining, fired=fault.fired
+    )

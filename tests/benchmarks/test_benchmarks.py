@@ -64,12 +64,13 @@ def test_the_comparison_gives_medians_and_their_ratio() -> None:
 
 def test_the_document_says_which_goals_are_reached() -> None:
     parts = [Part("moto", "account", 1.0), Part("boto3", "worker", 3.0), Part("send", "sender", 1.0)]
-    text = command._document(SIZES, [1.0], parts, 200)
+    text = command._document(SIZES, SIZES, [1.0], parts, 200)
     assert "| messages per second, against ministack | at least 3 | 3.08 | yes |" in text
+    assert "| messages per second, against ministack, silent handler | at least 3 | 3.08 | yes |" in text
     assert "| cost of a message at 400, against 200 | at most 1.2 | 1.25 | **no** |" in text
     assert "boto3 and the handler alone take 4.0 of 5.0 ms" in text
-    alone = command._document({"once": SIZES["once"]}, [1.0], parts, 200)
-    assert "ministack" not in alone
+    only = {"once": SIZES["once"]}
+    assert "| ministack" not in command._document(only, only, [1.0], parts, 200)
 
 
 def test_the_chart_has_a_bar_and_words_for_each_value() -> None:

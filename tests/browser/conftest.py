@@ -7,7 +7,10 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Playwright, sync_playwright
+from playwright.sync_api import Playwright, expect, sync_playwright
+
+# A page that shares the cores with other tests answers later; what never comes true still fails.
+expect.set_options(timeout=30_000)
 
 HOW = "apt-get install -y --no-install-recommends chromium fonts-dejavu fonts-noto-core"
 
@@ -24,7 +27,8 @@ def chromium() -> str:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
+    """Ends with the module: its event loop would run on below the tests that come after."""
     with sync_playwright() as driver:
         yield driver

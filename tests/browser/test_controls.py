@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from playwright.sync_api import Playwright, expect
 from helpers.show.fault_panel import controls
 from tests.browser.jupyterlab import Notebook, Seen, Server, page, server, write_notebook
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = [pytest.mark.browser, pytest.mark.early]
 
 # Ends when an answer was saved while it ran.
 BUSY = """
@@ -48,25 +47,28 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield started
 
 
-@contextlib.contextmanager
-def opened(
-    running: Server, playwright: Playwright, chromium: str, name: str, width: int = 1366, height: int = 900
-) -> Iterator[tuple[Notebook, Seen]]:
-    """A notebook of its own, so a fresh kernel."""
-    write_notebook(running.root / "fr" / f"{name}.ipynb", CELLS)
-    with page(playwright, chromium, width, height) as (tab, seen):
-        notebook = Notebook(tab, running, f"fr/{name}.ipynb")
-        yield notebook, seen
-        notebook.shut_down()
+@pytest.fixture(scope="module")
+def opened(running: Server, playwright: Playwright, chromium: str) -> Iterator[tuple[Notebook, Seen]]:
+    """One page for all tests: to load JupyterLab takes longer than what they look at."""
+    write_notebook(running.root / "fr" / "controls.ipynb", CELLS)
+    with page(playwright, chromium) as (tab, seen):
+        yield Notebook(tab, running, "fr/controls.ipynb"), seen
 
 
 @pytest.fixture
-def lesson(
-    running: Server, playwright: Playwright, chromium: str, request: pytest.FixtureRequest
-) -> Iterator[tuple[Notebook, Seen]]:
-    with opened(running, playwright, chromium, request.node.name) as both:
-        both[0].run_cell("ready")
-        yield both
+def fresh(opened: tuple[Notebook, Seen]) -> tuple[Notebook, Seen]:
+    """A kernel of its own, no outputs, and nothing seen yet."""
+    notebook, seen = opened
+    notebook.restart()
+    for complaints in (seen.console_errors, seen.page_errors, seen.foreign_requests):
+        complaints.clear()
+    return opened
+
+
+@pytest.fixture
+def lesson(fresh: tuple[Notebook, Seen]) -> tuple[Notebook, Seen]:
+    fresh[0].run_cell("ready")
+    return fresh
 
 
 def test_a_vocabulary_answer_survives_the_kernel(lesson: tuple[Notebook, Seen], running: Server) -> None:
@@ -152,15 +154,14 @@ def test_an_error_of_the_lab_is_three_sentences_on_the_page(lesson: tuple[Notebo
 
 
 @pytest.mark.parametrize(("width", "height", "dark"), [(360, 740, False), (1366, 900, True), (1920, 1080, False)])
-def test_everything_fits_the_pane(
-    running: Server, playwright: Playwright, chromium: str, width: int, height: int, dark: bool
-) -> None:
+def test_everything_fits_the_pane(fresh: tuple[Notebook, Seen], width: int, height: int, dark: bool) -> None:
     """Nothing is wider than its output, so a reader never scrolls sideways to read a sentence."""
-    with opened(running, playwright, chromium, f"fits-{width}", width, height) as (notebook, seen):
-        notebook.use_whole_window(dark=dark)
-        for cell in (name for name in CELLS if name != "busy"):
-            notebook.run_cell(cell)
-            notebook.screenshot(f"{'dark' if dark else 'light'}-{width}-{cell}", cell)
-        assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]
-        assert notebook.too_wide(".once-live, .once-live *, .jp-RenderedHTMLCommon > [lang] > *") == []
-        assert seen == Seen()
+    notebook, seen = fresh
+    notebook.page.set_viewport_size({"width": width, "height": height})
+    notebook.use_whole_window(dark=dark)
+    for cell in (name for name in CELLS if name != "busy"):
+        notebook.run_cell(cell)
+        notebook.screenshot(f"{'dark' if dark else 'light'}-{width}-{cell}", cell)
+    assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]
+    assert notebook.too_wide(".once-live, .once-live *, .jp-RenderedHTMLCommon > [lang] > *") == []
+    assert seen == Seen()

@@ -60,9 +60,7 @@ class Deployer:
         """Create a function and wait until it is active. Returns its name."""
         name = settings.pop("FunctionName", None) or self.name()
         defaults = {"Runtime": "python3.11", "Handler": "app.handler", "Role": self.role}
-        self.client.create_function(
-            FunctionName=name, Code={"ZipFile": archive(files)}, **{**defaults, **settings}
-        )
+        self.client.create_function(FunctionName=name, Code={"ZipFile": archive(files)}, **{**defaults, **settings})
         if ready:
             self.client.get_waiter("function_active_v2").wait(FunctionName=name)
         return name
@@ -91,9 +89,7 @@ class Deployer:
 
     def streams(self, name: str) -> list[str]:
         """The names of a function's log streams."""
-        streams = self.cloud.client("logs").describe_log_streams(logGroupName=f"/aws/lambda/{name}")[
-            "logStreams"
-        ]
+        streams = self.cloud.client("logs").describe_log_streams(logGroupName=f"/aws/lambda/{name}")["logStreams"]
         return [stream["logStreamName"] for stream in streams]
 
 

@@ -104,6 +104,7 @@ def prepare(cloud: Cloud) -> None:
     cloud.client("dynamodb").get_waiter("table_exists").wait(TableName="kept")
     iam = cloud.client("iam")
     role = iam.create_role(RoleName="kept", AssumeRolePolicyDocument=_TRUST_ALL)["Role"]["Arn"]
+    iam.create_role(RoleName="odd", AssumeRolePolicyDocument="x")
     iam.put_role_policy(RoleName="kept", PolicyName="all", PolicyDocument=POLICY)
     cloud.client("lambda").create_function(
         FunctionName="kept", Runtime="python3.12", Handler="app.handler", Role=role, Code={"ZipFile": _code()}

@@ -59,6 +59,28 @@ def test_time_cannot_run_back(cloud: Cloud) -> None:
         cloud.skip(-1)
 
 
+@pytest.mark.parametrize("seconds", ["5", None, True, float("inf"), float("nan"), 1e12])
+def test_what_is_no_time_is_not_skipped_and_the_account_works_on(cloud: Cloud, seconds: Any) -> None:
+    before = cloud.clock.skipped
+    with pytest.raises(ValueError, match="cannot skip"):
+        cloud.skip(seconds)
+    assert cloud.clock.skipped == before
+    assert cloud.client("iam").create_role(RoleName="dated", AssumeRolePolicyDocument="{}")["Role"]["CreateDate"]
+
+
+@pytest.mark.parametrize("port", [-1, 65536, "5000", None, True])
+def test_what_is_no_port_is_named_and_no_account_is_left_open(port: Any) -> None:
+    with pytest.raises(ValueError, match=f"port is {port!r}: a whole number from 0 to 65535"):
+        Cloud(port)
+    with Cloud() as account:
+        assert account.port
+
+
+def test_the_code_of_a_function_that_is_not_there_is_a_key_error(cloud: Cloud) -> None:
+    with pytest.raises(KeyError, match="nobody"):
+        cloud.deployed_code("nobody")
+
+
 @pytest.mark.parametrize("waiting", ["long poll", "delayed call"])
 def test_a_call_that_waits_neither_holds_up_the_end_nor_reaches_the_next_account(waiting: str) -> None:
     with Cloud() as first:

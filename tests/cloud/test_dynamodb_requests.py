@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.cloud import Cloud
-from helpers.cloud.dynamodb_expressions import Mistake, check_condition
+from helpers.cloud.dynamodb_expressions import check_condition
+from helpers.cloud.dynamodb_grammar import Mistake
 from helpers.cloud.dynamodb_returned import updated_paths
 from helpers.cloud.dynamodb_values import number, size
 

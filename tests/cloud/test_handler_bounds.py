@@ -74,10 +74,12 @@ def _child(functions: Deployer, name: str) -> int:
 
 
 @posix
-@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
-@pytest.mark.parametrize("start", LEAVERS.values(), ids=LEAVERS.keys())
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [*((name, "it crashes") for name in LEAVERS), ("in a session of its own", "it takes too long")],
+)
 def test_what_left_the_workers_group_ends_after_it(functions: Deployer, start: str, end: str) -> None:
-    name = functions.create(_leaver(start, end), Timeout=1)
+    name = functions.create(_leaver(LEAVERS[start], ENDS[end]), Timeout=1)
     functions.invoke(name, {})
     child = _child(functions, name)
     eventually(lambda: not _alive(child), functions.cloud, timeout=15)
@@ -126,16 +128,16 @@ def test_processes_of_a_killed_account_end_with_its_folder(tmp_path: Path) -> No
 # --- bounds ------------------------------------------------------------------------------------------------
 
 GREEDY: dict[str, tuple[str, object]] = {
-    "prints a hundred megabytes": (
-        "line = 'x' * 999\n    for _ in range(100_000): print(line)\n    return 'done'",
+    "prints twenty megabytes": (
+        "line = 'x' * 999\n    for _ in range(20_000): print(line)\n    return 'done'",
         "done",
     ),
     "prints a line without end": (
         "for _ in range(1000): sys.stdout.write('x' * 65536)\n    return 'done'",
         "done",
     ),
-    "logs a hundred megabytes": (
-        "for _ in range(100): logging.warning('x' * 1_000_000)\n    return 'done'",
+    "logs twenty megabytes": (
+        "for _ in range(20): logging.warning('x' * 1_000_000)\n    return 'done'",
         "done",
     ),
     "opens a thousand connections to the account": (

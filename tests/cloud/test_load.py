@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.load import Report, load, main
 
+pytestmark = pytest.mark.early
+
 MESSAGES = 100
 
 
@@ -33,3 +35,26 @@ def test_a_property_that_fails_ends_the_program_with_1(
         monkeypatch.setattr("benchmarks.load.load", lambda *_, report=report: report)
         assert main([]) == status
         assert ("FAILS" in capsys.readouterr().out) is bool(status)
+
+
+@pytest.mark.parametrize(
+    ("argument", "text", "said"),
+    [
+        ("--messages", "0", "at least 1"),
+        ("--messages", "-5", "at least 1"),
+        ("--batch", "0", "at least 1"),
+        ("--batch", "20000", "at most 10000"),
+        ("--crash", "2", "a share from 0 to 0.5"),
+        ("--crash", "-0.1", "a share from 0 to 0.5"),
+        ("--lose", "nan", "a share from 0 to 0.5"),
+    ],
+)
+def test_an_argument_that_cannot_be_is_named_before_anything_starts(
+    capsys: pytest.CaptureFixture[str], argument: str, text: str, said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([f"{argument}={text}"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert argument in told
+    assert said in told

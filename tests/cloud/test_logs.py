@@ -73,9 +73,7 @@ def test_a_line_that_is_too_long_keeps_its_beginning_and_the_loss_is_told() -> N
     data = "é".encode() * 200_000
     first, note, after = texts(data + b"\nafter\n", list(range(0, len(data), 65_536)))
     assert len(first.encode()) <= EVENT_LIMIT + 1
-    dropped = re.fullmatch(
-        r"\[once\] (\d+) bytes of output were dropped: a log event holds \d+ bytes\.\n", note
-    )
+    dropped = re.fullmatch(r"\[once\] (\d+) bytes of output were dropped: a log event holds \d+ bytes\.\n", note)
     assert dropped
     assert abs(len(first.encode()) - 1 + int(dropped.group(1)) - len(data)) <= 1
     assert after == "after\n"
@@ -95,9 +93,7 @@ def test_a_run_keeps_a_bounded_log_and_the_next_run_begins_anew() -> None:
         reader.feed(b"z\n" * 32_768)
     events = reader.finish()
     assert len(events) * 66 <= RUN_LIMIT + 200
-    assert re.fullmatch(
-        r"\[once\] \d+ bytes of output were dropped: a run keeps \d+ bytes\.\n", events[-1].text
-    )
+    assert re.fullmatch(r"\[once\] \d+ bytes of output were dropped: a run keeps \d+ bytes\.\n", events[-1].text)
     reader.feed(b"next\n")
     assert [event.text for event in reader.finish()] == ["next\n"]
 
@@ -113,9 +109,7 @@ def test_the_report_bills_begun_milliseconds_and_the_initialisation() -> None:
         "Memory Size: 128 MB\tMax Memory Used: 40 MB\t\n"
     )
     assert "\tBilled Duration: 102 ms\t" in report_line("id", 1.5, 128, 40, 100.2)
-    assert report_line("id", 2.0, 128, 40, 3.0, "timeout").endswith(
-        "\tInit Duration: 3.00 ms\tStatus: timeout\t\n"
-    )
+    assert report_line("id", 2.0, 128, 40, 3.0, "timeout").endswith("\tInit Duration: 3.00 ms\tStatus: timeout\t\n")
 
 
 def test_the_arn_of_a_runtime_has_the_form_of_aws() -> None:

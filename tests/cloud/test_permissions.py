@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from helpers.cloud import Cloud, permissions
+from helpers.cloud.exchange import Exchange
 from helpers.cloud.journal import Caller
 
 from .deploying import TRUST, Deployer
@@ -720,3 +723,71 @@ def test_a_task_token_needs_the_right_on_the_state_machine_that_waits_for_it(clo
         other.send_task_success(taskToken=token, output="{}")
     right = as_function(cloud, role_with(cloud, "tells", allow("states:SendTaskSuccess", machine)), "stepfunctions")
     right.send_task_success(taskToken=token, output="{}")
+
+
+# --- requests of any shape ---------------------------------------------------------------------------------------
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.sampled_from(["orders", "id", "#a", ":v", "id = :v", "arn:aws:x", ""]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from(["id", "S", "Key", "Item", "Put", "PutRequest", "Keys", "orders"]), inner),
+    ),
+    max_leaves=6,
+)
+MEMBERS = st.sampled_from(
+    [
+        *("TableName", "TableArn", "IndexName", "Item", "Key", "TransactItems", "RequestItems", "Statement"),
+        *("Statements", "ExpressionAttributeNames", "ExpressionAttributeValues", "KeyConditions", "AttributesToGet"),
+        *("KeyConditionExpression", "ProjectionExpression", "Expected", "QueueUrl", "QueueName", "SourceArn", "Tags"),
+        *(
+            "FunctionName",
+            "Qualifier",
+            "UUID",
+            "Role",
+            "taskToken",
+            "stateMachineArn",
+            "name",
+            "Bucket",
+            "logGroupName",
+        ),
+        *("Entries", "Targets", "Rule", "Name", "TopicArn", "RoleName", "PolicyArn", "RoleArn"),
+    ]
+)
+NAMES = [
+    *("dynamodb:PutItem", "dynamodb:Query", "dynamodb:TransactWriteItems", "dynamodb:BatchWriteItem"),
+    *("dynamodb:BatchGetItem", "dynamodb:ExecuteStatement", "dynamodb:BatchExecuteStatement", "sqs:SendMessage"),
+    *("sqs:StartMessageMoveTask", "lambda:CreateFunction", "lambda:CreateEventSourceMapping", "lambda:TagResource"),
+    *("states:SendTaskSuccess", "states:CreateStateMachine", "s3:DeleteObjects", "s3:CopyObject", "logs:PutLogEvents"),
+    *("events:PutEvents", "events:PutTargets", "sns:Publish", "iam:AttachRolePolicy", "sts:AssumeRole", "ec2:Any"),
+]
+
+
+@pytest.fixture(scope="module")
+def asking_role(cloud: Cloud, worker: Any) -> str:
+    """A role whose policy asks for each key that is read out of a request's body."""
+    keys = ("LeadingKeys", "Attributes", "Select", "ReturnValues")
+    asked = {f"dynamodb:{key}": "id" for key in keys} | {"aws:TagKeys": "id", "aws:RequestTag/id": "id"}
+    condition = {"ForAllValues:StringEquals": asked}
+    return role_with(
+        cloud,
+        "asks-all",
+        *(allow("*", "*", Condition={"StringLike": {key: "*"}}) for key in asked),
+        allow("*", "*", Condition=condition),
+    )
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(NAMES), parameters=st.dictionaries(MEMBERS, VALUES, max_size=5), body=st.binary(max_size=8))
+def test_a_request_of_any_shape_is_allowed_or_refused_and_no_failure(
+    cloud: Cloud, asking_role: str, name: str, parameters: dict[str, Any], body: bytes
+) -> None:
+    service, _, action = name.partition(":")
+    caller = Caller("function", "worker", "request", asking_role)
+    answer = permissions.gate(cloud.clock.now)(Exchange({}, body, service, action, parameters, caller, "id"))
+    assert answer is None or answer.status in {400, 403}

@@ -66,14 +66,17 @@ def test_a_worker_that_started_without_a_spare_counts_when_it_dies(monkeypatch: 
     spares.close()
 
 
-def test_two_workers_that_both_live_are_no_rush(spares: Spares) -> None:
+def test_two_workers_that_both_live_are_no_rush_and_enough_without_a_spare(spares: Spares) -> None:
     wait_until(lambda: ready(spares) == 1)
     taken = [spares.take()]
     wait_until(lambda: ready(spares) == 1)
     taken.append(spares.take())
-    assert spares._wanted() == 1
-    for process in taken:
-        process.close()
+    assert spares._wanted() == 0
+    wait_until(lambda: ready(spares) == 0)
+    taken[0].close()
+    spares.look()
+    wait_until(lambda: ready(spares) == 1)
+    taken[1].close()
 
 
 def test_spares_that_are_closed_leave_no_process(spares: Spares) -> None:

@@ -57,6 +57,17 @@ def test_a_name_is_free_again_sixty_seconds_after_its_queue_was_deleted(cloud: C
     assert "Messages" not in sqs.receive_message(QueueUrl=url)
 
 
+def test_the_times_of_a_queue_are_whole_seconds(cloud: Cloud, sqs: Any) -> None:
+    """API Reference, GetQueueAttributes: epoch time in seconds."""
+    url = sqs.create_queue(QueueName=name())["QueueUrl"]
+    created = attributes(sqs, url, "All")
+    cloud.skip(10)
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "5"})
+    changed = attributes(sqs, url, "CreatedTimestamp", "LastModifiedTimestamp")
+    assert changed["CreatedTimestamp"] == created["CreatedTimestamp"]
+    assert 10 <= int(changed["LastModifiedTimestamp"]) - int(created["LastModifiedTimestamp"]) <= 20
+
+
 def test_a_queue_is_emptied_once_in_sixty_seconds(cloud: Cloud, sqs: Any) -> None:
     """API Reference, PurgeQueue; sentence and status 403 recorded."""
     first = name()

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.early
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/usable-alone.md"
 NAMED_BLOCK = re.compile(r"```(?:python|ini)\n# ([\w.]+)\n(.*?)```", re.DOTALL)
@@ -81,7 +83,9 @@ def test_a_scope_that_does_not_exist_is_named(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["helpers.cloud.pytest_plugin"]\n', encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\ncloud_scope = forever\n", encoding="utf-8")
     (tmp_path / "test_shared.py").write_text(SHARED, encoding="utf-8")
-    assert "cloud_scope is 'forever'; it must be one of function," in run_tests(tmp_path)
+    said = run_tests(tmp_path)
+    assert "cloud_scope is 'forever'; it must be one of function," in said
+    assert "INTERNALERROR" not in said
 
 
 def test_the_package_imports_nothing_of_the_notebooks(tmp_path: Path) -> None:
@@ -92,7 +96,6 @@ def test_the_package_imports_nothing_of_the_notebooks(tmp_path: Path) -> None:
     assert not loaded & {"IPython", "ipywidgets", "jupyter_server", "jupyterlab", "traitlets", "nbformat", "babel"}
 
 
-@pytest.mark.serial
 def test_a_fresh_environment_needs_only_what_the_package_declares(tmp_path: Path) -> None:
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}") or shutil.which("uv")
     if uv is None:

@@ -394,6 +394,104 @@ def test_states_all_does_not_catch_an_error_of_the_definition(stage: Stage) -> N
     assert (done["status"], done["error"]) == ("FAILED", "States.Runtime")
 
 
+NOWHERE = "Failed to transition out of the state. The state does not point to a next state."
+INVALID = "Invalid path '{}': The choice state's condition path references an invalid value."
+
+
+@pytest.mark.parametrize(
+    ("rule", "default", "cause"),
+    [
+        ({"Variable": "$.quantity", "NumericEquals": 2}, False, NOWHERE),
+        ({"Variable": "$.price", "NumericEquals": 2}, True, INVALID.format("$.price")),
+        ({"Not": {"Variable": "$.price", "IsString": True}}, True, INVALID.format("$.price")),
+        ({"Variable": "$.quantity", "NumericEqualsPath": "$.stock"}, True, INVALID.format("$.stock")),
+        ({"Variable": "$$.Execution.Price", "StringEquals": "x"}, True, INVALID.format("$$.Execution.Price")),
+        ({"Variable": "$.price", "IsPresent": True}, True, None),
+        (
+            {"And": [{"Variable": "$.price", "IsPresent": True}, {"Variable": "$.price", "NumericEquals": 2}]},
+            True,
+            None,
+        ),
+    ],
+)
+def test_a_choice_without_a_branch_or_on_a_missing_path_fails_the_execution(
+    stage: Stage, rule: dict[str, Any], default: bool, cause: str | None
+) -> None:
+    """Conformance tests that were run against AWS: States.Runtime; a Default does not help a path that is missing."""
+    choice = {"Type": "Choice", "Choices": [{**rule, "Next": "Done"}], **({"Default": "Done"} if default else {})}
+    done = stage.run(stage.machine({"Choose": choice, "Done": {"Type": "Succeed"}}), {"quantity": 1})
+    if cause is None:
+        assert done["status"] == "SUCCEEDED"
+        return
+    where = "An error occurred while executing the state 'Choose' (entered at the event id #2). "
+    assert (done["status"], done["error"], done["cause"]) == ("FAILED", "States.Runtime", where + cause)
+    assert [kind for _, _, kind in stage.chain(done["executionArn"])][1:] == ["ChoiceStateEntered", "ExecutionFailed"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("$order", {"lines": [{"price": 3}], "id": "a"}),
+        ("$order.lines[0].price", 3),
+        ("States.Format('{}!', $order.id)", "a!"),
+    ],
+)
+def test_a_variable_is_there_in_later_states(stage: Stage, wanted: str, found: Any) -> None:
+    """Developer Guide, "Passing data between states with variables"."""
+    states = {
+        "Keep": {"Type": "Pass", "Assign": {"order.$": "$"}, "Next": "Check"},
+        "Check": {
+            "Type": "Choice",
+            "Choices": [{"Variable": "$order.id", "StringEquals": "a", "Next": "Use"}],
+        },
+        "Use": {"Type": "Pass", "Parameters": {"found.$": wanted}, "End": True},
+    }
+    done = stage.run(stage.machine(states), {"lines": [{"price": 3}], "id": "a"})
+    assert json.loads(done["output"]) == {"found": found}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("$.lines[0].price", 3),
+        ("$.lines[0]", {"price": 3, "tags": ["x"]}),
+        ("$.lines[0].tags", ["x"]),
+        ("$['a,b*'].lines[0].price", 5),
+        ("$.lines[*].price", [3, 4]),
+        ("$.lines[0:1].price", [3]),
+        ("$.lines[?(@.price==3)].price", [3]),
+        ("$..price", [3, 4, 5]),
+    ],
+)
+def test_a_path_to_one_place_gives_its_value_and_a_path_to_many_a_list(stage: Stage, path: str, found: Any) -> None:
+    """Jayway JsonPath, which Step Functions uses, "What is Returned When?"."""
+    given = {"lines": [{"price": 3, "tags": ["x"]}, {"price": 4}], "a,b*": {"lines": [{"price": 5}]}}
+    use = {"Type": "Pass", "Parameters": {"found.$": path}, "End": True}
+    done = stage.run(stage.machine({"Use": use}), given)
+    assert json.loads(done["output"]) == {"found": found}
+
+
+@pytest.mark.parametrize("there", [[1], 5, "text"])
+def test_a_result_that_does_not_fit_its_input_is_a_result_path_match_failure(stage: Stage, there: Any) -> None:
+    """Developer Guide, "Error names": States.ResultPathMatchFailure."""
+    put = {"Type": "Pass", "Result": 1, "ResultPath": "$.x.y", "End": True}
+    done = stage.run(stage.machine({"Put": put}), {"x": there})
+    assert (done["status"], done["error"]) == ("FAILED", "States.ResultPathMatchFailure")
+
+
+def test_a_function_of_the_definition_that_fails_can_be_caught_by_its_name(stage: Stage) -> None:
+    """Developer Guide, "Error names": States.IntrinsicFailure."""
+    given = {"FunctionName": "any", "Payload": {"order.$": "States.StringToJson($.text)"}}
+    catch = [{"ErrorEquals": ["States.IntrinsicFailure"], "Next": "Caught"}]
+    for more, status in (({"Catch": catch}, "SUCCEEDED"), ({}, "FAILED")):
+        states = {"Call": task("any", Parameters=given, **more)}
+        done = stage.run(stage.machine({**states, "Caught": {"Type": "Succeed"}} if more else states), {"text": "{bad"})
+        assert done["status"] == status
+        said = json.loads(done["output"]) if more else {"Error": done["error"], "Cause": done["cause"]}
+        assert said["Error"] == "States.IntrinsicFailure"
+        assert said["Cause"].startswith("The function 'States.StringToJson($.text)' had the following error: ")
+
+
 # --- the journal ---------------------------------------------------------------------------------------------------
 
 

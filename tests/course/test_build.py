@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from helpers.course.build import BuildError, build, build_index, differences, finished, write
-from helpers.course.notebook import lesson_notebook
+from helpers.course.build import BuildError, _that_runs, build, build_index, differences, finished, write
+from helpers.course.notebook import lesson_notebook, to_bytes
 from helpers.course.source import read_lesson
 from helpers.course.syllabus import Folders, Lesson, read_course
 
@@ -32,6 +34,56 @@ def test_a_notebook_with_an_error_is_not_built(folders: Folders, lesson: Lesson,
     [failure] = caught.value.failures
     assert (failure.file, failure.context) == ("fr/01_small_lesson.ipynb", "parameters")
     assert list(tmp_path.glob("**/0*.ipynb")) == []
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The languages that ran, without kernels: each code cell prints the language."""
+    languages: list[str] = []
+
+    def execute(notebook: NotebookNode, folder: Path, language: str) -> None:
+        languages.append(language)
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [new_output("stream", name="stdout", text=language)]
+
+    monkeypatch.setattr("helpers.course.build.execute", execute)
+    return languages
+
+
+@pytest.mark.parametrize(
+    ("output", "what"),
+    [
+        (new_output("stream", name="stdout", text="ru"), None),
+        (new_output("stream", name="stdout", text="from the end"), "English: from the end"),
+        (new_output("stream", name="stderr", text="ru"), "output on stderr"),
+        (new_output("display_data", {"text/plain": "ru"}), "other kinds of outputs than a run gives"),
+        (new_output("display_data", {"text/plain": "ru"}, metadata={"isolated": True}), "other kinds of outputs"),
+    ],
+)
+def test_a_lesson_that_runs_in_one_language_takes_the_other_outputs_as_they_are_stored(
+    folders: Folders, tmp_path: Path, ran: list[str], output: NotebookNode, what: str | None
+) -> None:
+    lessons = read_course(folders).lessons
+    everything = build(folders, lessons, ("fr", "ru"), tmp_path)
+    write(everything, tmp_path)
+    assert sorted(ran) == ["fr", "ru"]
+    path = tmp_path / "ru" / "01_small_lesson.ipynb"
+    stored = nbformat.read(path, nbformat.NO_CONVERT)
+    stored.cells[2].outputs = [output]
+    path.write_bytes(to_bytes(stored))
+    if what is None:
+        assert build(folders, lessons, ("fr", "ru"), tmp_path, stored=tmp_path) == everything
+    else:
+        with pytest.raises(BuildError, match=what):
+            build(folders, lessons, ("fr", "ru"), tmp_path, stored=tmp_path)
+    assert ran[2:] == ["fr"]
+
+
+def test_each_lesson_runs_in_another_language(folders: Folders) -> None:
+    [lesson] = read_course(folders).lessons
+    lessons = [replace(lesson, number=number) for number in range(1, 5)]
+    assert [_that_runs(one, lessons, ("es", "fr", "ru")) for one in lessons] == ["es", "fr", "ru", "es"]
 
 
 def shown(lesson: Lesson, text: str) -> NotebookNode:

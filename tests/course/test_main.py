@@ -85,6 +85,14 @@ def test_build_writes_what_check_compares(folders: Folders, capsys: pytest.Captu
     assert path.read_bytes() == before
 
 
+def test_outputs_that_are_stored_are_for_a_comparison_only(
+    folders: Folders, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        call(folders, "build", "--execute-one")
+    assert "goes with --check only" in capsys.readouterr().err
+
+
 def test_build_stops_at_a_gate_unless_it_is_a_draft(folders: Folders, retranslate) -> None:
     retranslate("fr", "title:5", "")
     assert call(folders, "build", "--no-execute") == 1

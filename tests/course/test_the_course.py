@@ -14,6 +14,8 @@ from helpers.course.gates import check_course
 from helpers.course.messages import helper_entries
 from helpers.course.syllabus import HERE, languages, read_course
 
+pytestmark = pytest.mark.early
+
 COURSE = read_course(HERE)
 LANGUAGES = languages(HERE)
 

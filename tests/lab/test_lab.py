@@ -312,3 +312,18 @@ def test_an_interrupt_of_a_reset_leaves_a_whole_lab(learner, monkeypatch, moment
     assert set(learner.outcomes("connect").values()) == {"not-attempted"}
     learner.connect()
     assert set(learner.outcomes("connect").values()) == {"right"}
+
+
+def test_a_table_that_the_learner_makes_is_creating_as_on_aws(lab: Lab) -> None:
+    client = lab.cloud.client("dynamodb")
+    client.create_table(
+        TableName="own",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+    )
+    with pytest.raises(client.exceptions.ResourceNotFoundException):
+        client.put_item(TableName="own", Item={"id": {"S": "a"}})
+    client.get_waiter("table_exists").wait(TableName="own")
+    client.put_item(TableName="own", Item={"id": {"S": "a"}})
+    client.delete_table(TableName="own")

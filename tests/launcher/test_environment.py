@@ -15,6 +15,8 @@ from helpers.launcher import environment as module
 from helpers.launcher.environment import ROOT, Environment, Stamp, remove, requirement
 from helpers.launcher.terminal import Trouble
 
+pytestmark = pytest.mark.early
+
 HASH = "--hash=sha256:" + "0" * 64
 
 
@@ -225,7 +227,10 @@ def test_an_old_python_hands_over_to_a_newer_one(
 
 def test_variables_lead_to_the_environment(clone: Path) -> None:
     environment = Environment(clone)
-    result = environment.variables({"PATH": "/bin", "PYTHONPATH": "x", "PYTHONHOME": "y"})
+    result = environment.variables(
+        {"PATH": "/bin", "PYTHONPATH": "x", "PYTHONHOME": "y", "PYTHONDONTWRITEBYTECODE": "1"}
+    )
     assert result["PATH"].split(os.pathsep)[0] == str(environment.python.parent)
     assert "PYTHONPATH" not in result
     assert "PYTHONHOME" not in result
+    assert "PYTHONDONTWRITEBYTECODE" not in result

@@ -74,7 +74,6 @@ def wait_until_gone(processes: list[psutil.Process], seconds: float) -> list[psu
     return psutil.wait_procs(processes, timeout=seconds)[1]
 
 
-@pytest.mark.serial
 @pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
 @pytest.mark.parametrize("end", ["interrupt", "kill"])
 def test_opens_on_loopback_and_ends_with_its_launcher(launcher: subprocess.Popen[str], end: str) -> None:
@@ -105,7 +104,6 @@ def test_opens_on_loopback_and_ends_with_its_launcher(launcher: subprocess.Popen
         assert launcher.wait(20) == 0
 
 
-@pytest.mark.serial
 def test_takes_the_next_port_when_the_first_is_in_use(launcher: subprocess.Popen[str], clone: Path) -> None:
     first = read_address(launcher)
     second = subprocess.Popen(

@@ -9,6 +9,8 @@ from typing import Any
 import papermill
 import pytest
 
+pytestmark = pytest.mark.early
+
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 

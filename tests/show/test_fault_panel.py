@@ -54,7 +54,7 @@ def test_each_button_calls_its_method_and_says_what_it_did() -> None:
     faults = Pressed()
     panel = FaultPanel(lambda: faults)  # type: ignore[arg-type,return-value]
     copies, refusals = inside(panel.widget, ipywidgets.BoundedIntText)
-    copies.value, refusals.value = 3, 5
+    copies.value, refusals.value = 3, 1
     for control in controls():
         panel.press(control.method)
         assert "&lt;b&gt;" in shown(panel)
@@ -66,7 +66,7 @@ def test_each_button_calls_its_method_and_says_what_it_did() -> None:
         ("poison_message",),
         ("crash_before_write",),
         ("slow_worker",),
-        ("throttle", 5),
+        ("throttle", 1),
         ("server_error",),
         ("lose_answer",),
         ("crash_after_write",),
