@@ -174,6 +174,9 @@ class WorkflowFaults(LabFaults):
         Whether the worker stands at the held call already is chance, so the notice counts nothing.
         """
         super().clear()
+        # By itself, and not only among those that wait: a call that arrives at this moment does not wait yet.
+        for _name, fault in list(self._mine):
+            self._cloud.faults.cancel(fault)
         return FaultNotice("none", _("No fault is armed any more. A run that was held goes on."))
 
     def apply(self, name: str) -> FaultNotice | None:
