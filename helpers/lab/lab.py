@@ -252,7 +252,7 @@ class Lab:
                 _("An execution is called by the name with which it was started."),
                 _("Started so far: {names}.").format(names=", ".join(f"`{one}`" for one in started))
                 if started
-                else _("No execution was started so far. Run the cell with `start_execution` first."),
+                else _("No execution was started so far. Run the cells of step 4 first."),
             )
         return found
 

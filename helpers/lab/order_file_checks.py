@@ -421,7 +421,6 @@ def _lets_s3_send(policy: str) -> bool:
         principal = one.get("Principal", {})
         services = _several(principal.get("Service", ()) if isinstance(principal, dict) else principal)
         actions = {str(action).lower() for action in _several(one.get("Action", ()))}
-        named = {"s3.amazonaws.com", "*"} & set(services) and {"sqs:sendmessage", "sqs:*", "*"} & actions
         named = bool({"s3.amazonaws.com", "*"} & set(services)) and bool({"sqs:sendmessage", "sqs:*", "*"} & actions)
         if one.get("Effect") == "Allow" and named:
             return True

@@ -136,7 +136,7 @@ class Look:
             return not_attempted()
         trusted = sorted(_principals(role["AssumeRolePolicyDocument"]))
         if trusted != ["states.amazonaws.com"]:
-            return not_yet(_("The role may be used by {principals}.").format(principals=_listed(trusted)))
+            return not_yet(_("The role may be used by {principals}.").format(principals=_listed(trusted) or "?"))
         return right()
 
     def policy(self) -> Finding:
@@ -145,11 +145,13 @@ class Look:
             return not_attempted()
         others = [name for name in policies if name != POLICY]
         if others:
-            return not_yet(_("The role has another policy: {names}.").format(names=_listed(others)))
+            return not_yet(_("Other policies of the role: {names}.").format(names=_listed(others)))
         wanted = self._services.arn("lambda", f"function:{FUNCTION}")
         for statement in _statements(policies[POLICY]):
             actions, resources = _several(statement.get("Action")), _several(statement.get("Resource"))
-            if statement.get("Effect") != "Allow" or actions != ["lambda:InvokeFunction"]:
+            if statement.get("Effect") != "Allow":
+                return not_yet(_("A statement of the policy allows nothing: its `Effect` is not `Allow`."))
+            if actions != ["lambda:InvokeFunction"]:
                 return not_yet(_("The policy allows {names}.").format(names=_listed(actions) or "?"))
             if resources != [wanted]:
                 return not_yet(_("The policy holds for {names}.").format(names=_listed(resources) or "?"))
@@ -236,7 +238,7 @@ class Look:
             return finding or not_attempted()
         attempts = execution.attempts(STORE)
         if [attempt.outcome for attempt in attempts] != ["failed", "succeeded"]:
-            return not_yet(_("`{state}` made {count} attempts.").format(state=STORE, count=len(attempts)))
+            return not_yet(_("Attempts of `{state}`: {count}.").format(state=STORE, count=len(attempts)))
         if attempts[0].error != TRANSIENT:
             return not_yet(_("The first attempt failed with `{error}`.").format(error=attempts[0].error))
         return _reported(FIRST_EXECUTION, attempts[-1], True) or right()
@@ -378,7 +380,7 @@ class Look:
             elif execution.error != REJECTED:
                 finding = self._ended_with(execution, REJECTED)
             elif len(attempts) != 1:
-                finding = not_yet(_("`{state}` made {count} attempts.").format(state=STORE, count=len(attempts)))
+                finding = not_yet(_("Attempts of `{state}`: {count}.").format(state=STORE, count=len(attempts)))
             else:
                 finding = self._nothing_written(execution) or right()
         return finding
@@ -395,11 +397,13 @@ class Look:
             if quantity not in found:
                 return not_yet(_("No execution has the quantity {quantity} so far.").format(quantity=quantity))
             execution = found[quantity]
+            if execution.status == "RUNNING":
+                return not_yet(_("`{name}` still runs.").format(name=execution.name))
             if execution.error != REJECTED:
                 return self._ended_with(execution, REJECTED)
             if len(execution.attempts(STORE)) != attempts:
                 return not_yet(
-                    _("`{state}` made {count} attempts.").format(state=STORE, count=len(execution.attempts(STORE)))
+                    _("Attempts of `{state}`: {count}.").format(state=STORE, count=len(execution.attempts(STORE)))
                 )
         return right()
 
@@ -446,7 +450,7 @@ class Look:
             elif execution.status == "FAILED" and execution.error == TRANSIENT:
                 if len(failed) == 3:
                     return right()
-                finding = not_yet(_("`{state}` made {count} attempts.").format(state=STORE, count=len(failed)))
+                finding = not_yet(_("Attempts of `{state}`: {count}.").format(state=STORE, count=len(failed)))
         return finding
 
     def _executions(self) -> Iterable[Execution]:

@@ -163,7 +163,9 @@ class WorkflowFaults(LabFaults):
         self._mine.append(("crash-after-write", fault))
         return FaultNotice(
             "crash-after-write",
-            _("The process of `{function}` will be killed right after its next write.").format(function=self._function)
+            _("The process of `{function}` will be killed right after its next accepted write.").format(
+                function=self._function
+            )
             + " "
             + _("For the workflow, the task fails with `Runtime.ExitError`."),
         )

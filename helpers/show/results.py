@@ -92,7 +92,7 @@ def outcome(result: Outcome) -> ShownTables:
         "sent": _("Messages sent"),
         "runs": _("Function runs"),
         "failed_runs": _("Failed runs"),
-        "returned": _("Returned messages"),
+        "returned": _("Messages reported as not done"),
         "accepted": _("Accepted writes"),
         "refused": _("Refused writes"),
         "acknowledged": _("Acknowledged messages"),

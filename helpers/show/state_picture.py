@@ -80,11 +80,11 @@ def described(machine: StateMachine, execution: Execution | None = None) -> list
 def _state_in_words(machine: StateMachine, state: State) -> str:
     ways = [_way_in_words(arrow) for arrow in machine.arrows_from(state.name)]
     retries = [
-        _("retry after {errors}").format(errors=", ".join(rule.errors)) + ": " + _at_most(rule.most)
+        labelled(_("retry after {errors}").format(errors=", ".join(rule.errors)), _at_most(rule.most))
         for rule in state.retries
     ]
     ends = [_("the execution ends here")] if state.ends else []
-    return labelled(f"{state.name} ({state.type})", "; ".join([*retries, *ways, *ends])) + "."
+    return labelled(f"{state.name} ({state.type})", ", ".join([*retries, *ways, *ends])) + "."
 
 
 def _way_in_words(arrow: Arrow) -> str:
@@ -104,7 +104,7 @@ def _visit_in_words(machine: StateMachine, visit: Visit) -> str:
     said += [_attempt(number, attempt) for number, attempt in enumerate(visit.attempts, start=1)]
     if visit.error and not visit.attempts:
         said.append(visit.error)
-    return labelled(visit.state, "; ".join(said)) + "."
+    return labelled(visit.state, ", ".join(said)) + "."
 
 
 def _at_most(count: int) -> str:
