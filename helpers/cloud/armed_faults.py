@@ -159,7 +159,8 @@ class ArmedFaults:
             armed = list(self._armed)
             for fault in armed:
                 self._retire(fault)
-            at_work = list(self._waiting)
+            # A spent fault may have taken its call a moment ago, and not wait yet.
+            at_work = [*self._waiting, *self._spent]
         for fault in (*armed, *at_work):
             fault.let_go()
         self._changed.notify()

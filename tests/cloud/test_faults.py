@@ -166,6 +166,21 @@ def test_a_fault_that_fired_is_in_the_journal(cloud: Cloud, table: Any) -> None:
     assert (fired.fault, fired.call) == ("delay dynamodb:GetItem by 0.01 s", "dynamodb:GetItem")
 
 
+def test_clear_lets_go_a_call_that_was_just_taken_and_does_not_wait_yet(
+    cloud: Cloud, table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait = cloud.faults._wait
+
+    def late(*arguments: Any) -> Any:
+        cloud.faults.clear()
+        return wait(*arguments)
+
+    monkeypatch.setattr(cloud.faults, "_wait", late)
+    cloud.faults.hold("dynamodb", "GetItem")
+    client = cloud.client("dynamodb", config=Config(read_timeout=10, retries={"total_max_attempts": 1}))
+    assert "Item" not in client.get_item(TableName="faulty", Key=KEY)
+
+
 def test_clear_disarms_all_and_counts_them(cloud: Cloud, table: Any) -> None:
     cloud.faults.throttle("dynamodb", "GetItem", times=9)
     cloud.faults.server_error("dynamodb", "GetItem")

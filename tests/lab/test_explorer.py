@@ -69,7 +69,7 @@ def test_the_table_of_guards_is_computed_and_leaves_nothing_behind(opened):
         "Worker A reads the table: the order is not there.",
         "Worker B reads the table: the order is not there.",
         "Worker A stores the order `demo-order` with the quantity 4.",
-        "Worker B stores the order `demo-order` with the quantity 4 once more.",
+        "Worker B stores the order `demo-order` with the quantity 4 again, over the one that is there.",
     )
     assert story(table["condition-only"], "stored-first")[-3:] == (
         "Worker B stores the order `demo-order` with the quantity 5.",
@@ -127,7 +127,7 @@ def test_the_history_of_the_learners_queue_is_judged(lab, learner):
     [charged] = lab.verify().broken
     assert tell(charged.witness) == (
         "Worker A stores the order `dedup-order` with the quantity 4.",
-        "Worker B stores the order `dedup-order` with the quantity 4 once more.",
+        "Worker B stores the order `dedup-order` with the quantity 4 again, over the one that is there.",
     )
     assert charged.property == PROPERTIES[0]
 
