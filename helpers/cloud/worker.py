@@ -131,7 +131,14 @@ def settle_in(assignment: dict[str, Any], early: set[str]) -> None:
     extra = [path for path in assignment["path"] if path not in rest]
     declared = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:] = [assignment["task"], *layers, *declared, *rest, *extra]
+    # A project that is installed as editable is found by a finder of setuptools, not by a path: a deployed function
+    # must not find the account's own modules.
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not _module_of(finder).startswith("__editable__")]
     _forget_shadowed([assignment["task"], *layers], early)
+
+
+def _module_of(finder: object) -> str:
+    return str(getattr(finder, "__module__", ""))
 
 
 def _forget_shadowed(folders: list[str], early: set[str]) -> None:

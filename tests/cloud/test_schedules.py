@@ -184,7 +184,6 @@ def test_calls_that_a_run_makes_at_the_same_time_have_no_order_to_choose(cloud, 
     send(cloud, "at-once")
     with Conductor(cloud, "jobs", deployed["at-once"]) as conductor:
         run = conductor.receive()
-        conductor.wait(run)
         eventually(lambda: run.crowded, cloud)
         with pytest.raises(Unsteady, match="parallel"):
             conductor.wait(run)
