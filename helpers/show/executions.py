@@ -42,7 +42,7 @@ class ShownExecution:
     def _heading(self) -> str:
         execution = self._execution
         status = f"{execution.status}, {execution.error}" if execution.error else execution.status
-        return labelled(_("Execution: {name}").format(name=execution.name), status)
+        return labelled(_("Execution {name}").format(name=execution.name), status)
 
     def _table(self) -> Table:
         headers = [_("Number"), _("Event"), _("State"), _("Outcome"), _("Details")]
