@@ -140,7 +140,7 @@ def test_before_there_is_a_workflow_each_fault_says_what_is_missing(learner: Wor
         faults.remove_permission()
     with pytest.raises(NoSuchExecution):
         learner.lab.state_machine()
-    with pytest.raises(NoSuchExecution, match="start_execution"):
+    with pytest.raises(NoSuchExecution, match="step 4"):
         learner.lab.execution("after-write-order")
     learner.connect()
     with pytest.raises(NothingSent):
