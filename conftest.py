@@ -45,6 +45,13 @@ def _kernels_start_on_ports_of_their_own() -> None:
     LocalPortCache.find_available_port = lambda self, ip: free_port(ip)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Each notebook has answers of its own: the index shows the progress of a learner who has not begun."""
+    if item.path.suffix == ".ipynb" and _scratch is not None:
+        os.environ["ONCE_HOME"] = str(_scratch / "answers" / f"{item.path.parent.name}-{item.path.stem}")
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the run's folder."""
     if _scratch is not None:

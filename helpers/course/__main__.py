@@ -95,9 +95,10 @@ def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
     with tempfile.TemporaryDirectory(prefix="once-check-", ignore_cleanup_errors=True) as temporary:
         place = Path(temporary) if options.check else output
         stored = output if options.execute_one else None
-        built = build(folders, lessons, spoken, place, not options.no_execute, options.draft, stored)
-    if spoken != [SOURCE_LANGUAGE]:
-        built |= build_index(folders, course, languages(folders))
+        run = not options.no_execute
+        built = build(folders, lessons, spoken, place, run, options.draft, stored)
+        if spoken != [SOURCE_LANGUAGE]:
+            built |= build_index(folders, course, languages(folders), place, run, options.draft)
     if options.check:
         complete = not (options.language or options.lesson)
         found = list(differences(built, output, complete))

@@ -145,9 +145,28 @@ def _unrun(lessons: Sequence[Lesson], spoken: Sequence[str]) -> list[tuple[Lesso
     return found
 
 
-def build_index(folders: Folders, course: Course, spoken: Sequence[str]) -> dict[Path, bytes]:
-    """The page that leads to the lessons, by its path from notebooks/."""
-    return {Path("index.ipynb"): to_bytes(index_notebook(course, spoken, folders))}
+def build_index(
+    folders: Folders, course: Course, spoken: Sequence[str], output: Path, run: bool = True, draft: bool = False
+) -> dict[Path, bytes]:
+    """The page that leads to the lessons, by its path from notebooks/. It runs in `output` (`run=False`: it does not).
+
+    :raises BuildError: an output may not be stored.
+    :raises ExecutionError: a cell failed.
+    """
+    path = Path("index.ipynb")
+    notebook = index_notebook(course, spoken, folders)
+    if run and spoken:
+        execute(notebook, output, spoken[0])
+    clean(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    failures = [
+        Failure(path.name, cell.id, what, advice)
+        for language, cell in zip(spoken, code, strict=True)
+        for what, advice in dict.fromkeys(unfit(cell, "en" if draft else language))
+    ]
+    if failures:
+        raise BuildError(failures)
+    return {path: to_bytes(notebook)}
 
 
 def write(built: dict[Path, bytes], output: Path) -> list[Path]:

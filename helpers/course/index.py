@@ -14,15 +14,19 @@ from helpers.course.source import Cell
 from helpers.course.syllabus import Course, Folders, Lesson
 from helpers.lab.language import read_catalog
 
+_PROGRESS = """from helpers.show import progress
+
+progress("{language}")"""
+
 
 def index_notebook(course: Course, spoken: Sequence[str], folders: Folders) -> NotebookNode:
-    """One page for all languages: a section for each, with its lessons and their minutes."""
+    """One page for all languages: a section for each, with its lessons, their minutes and the learner's progress."""
     names = " · ".join(language_name(language) for language in spoken)
     cells = [Cell("title", "markdown", f"# {course.title}\n\n{names}", {}, 1)]
-    cells += [
-        Cell(language.lower().replace("_", "-"), "markdown", section(course, language, folders), {}, 1)
-        for language in spoken
-    ]
+    for language in spoken:
+        name = language.lower().replace("_", "-")
+        cells.append(Cell(name, "markdown", section(course, language, folders), {}, 1))
+        cells.append(Cell(f"{name}-progress", "code", _PROGRESS.format(language=language), {}, 1))
     return notebook_of(cells)
 
 
@@ -53,6 +57,8 @@ def _lines(course: Course, language: str, folders: Folders) -> Iterator[str]:
         time = ngettext("{minutes} minute", "{minutes} minutes", lesson.minutes)
         time = time.format(minutes=lesson.minutes)
         yield f"| [{lesson.number}. {_title(lesson, language)}]({language}/{lesson.notebook}) | {time} |"
+    yield ""
+    yield _("Run this cell to see how far you are.")
 
 
 def _title(lesson: Lesson, language: str) -> str:

@@ -81,6 +81,11 @@ class LessonTexts:
         )
         return Prediction(step, self._read(f"{place}:question", entry["question"]), choices)
 
+    @property
+    def checked_steps(self) -> tuple[str, ...]:
+        """The steps that have a check, in the order of the lesson."""
+        return tuple(entry["step"] for entry in self._source.get("checks", ()))
+
     def title(self, step: str) -> str:
         """The heading of a step's section; empty when lesson.toml gives none."""
         return self._read(f"check:{step}:title", self._entry("checks", step).get("title", ""))

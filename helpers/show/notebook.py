@@ -7,8 +7,10 @@ from typing import Any
 
 from helpers import lab
 from helpers.lab.answers import Answers
+from helpers.lab.checks import CheckReport
 from helpers.lab.errors import BadParameter
 from helpers.lab.language import _
+from helpers.lab.progress import remember
 from helpers.show import formatters
 from helpers.show.bundle import bundle
 from helpers.show.fault_panel import FaultPanel
@@ -41,6 +43,13 @@ class Lab(lab.Lab):
         if self._answers is None:
             self._answers = Answers(self.lesson, self.language)
         return self._answers
+
+    def check(self, step: str) -> CheckReport:
+        """As in `helpers.lab.Lab`; that it passed is remembered, for the table of the learner's progress."""
+        report = super().check(step)
+        if report.passed:
+            remember(self.answers, step)
+        return report
 
     def vocabulary(self) -> Vocabulary:
         """The vocabulary table, with what the learner wrote."""

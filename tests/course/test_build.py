@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,8 +115,8 @@ def test_a_draft_may_be_in_english(folders: Folders, lesson: Lesson) -> None:
 
 
 def test_only_what_changed_is_written(folders: Folders, tmp_path: Path) -> None:
-    built = build_index(folders, read_course(folders), ("fr", "ru"))
     output = tmp_path / "notebooks"
+    built = build_index(folders, read_course(folders), ("fr", "ru"), output, run=False)
     assert write(built, output) == [output / "index.ipynb"]
     assert write(built, output) == []
     assert [path.name for path in output.iterdir()] == ["index.ipynb"]
@@ -133,3 +134,12 @@ def test_differences_are_shown(tmp_path: Path) -> None:
     assert list(differences(built, tmp_path, complete=False)) == [changed]
     (tmp_path / "fr" / "01_a.ipynb").write_bytes(b"one\r\ntwo\r\n")
     assert list(differences(built, tmp_path, complete=False)) == ["notebooks/fr/01_a.ipynb: other line ends"]
+
+
+def test_the_index_runs_as_for_a_learner_who_has_not_begun(folders: Folders, tmp_path: Path) -> None:
+    built = build_index(folders, read_course(folders), ("fr", "ru"), tmp_path / "notebooks")
+    index = json.loads(built[Path("index.ipynb")])
+    shown = {cell["id"]: cell["outputs"][0]["data"] for cell in index["cells"] if cell["cell_type"] == "code"}
+    assert list(shown) == ["fr-progress", "ru-progress"]
+    assert "0 sur 5" in "".join(shown["fr-progress"]["text/plain"])
+    assert "0 из 5" in "".join(shown["ru-progress"]["text/html"])
