@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, unquote, urlencode
+from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlencode
 
 from .journal import LEARNER, Caller
 
@@ -196,7 +196,8 @@ def _path_member(match: re.Match[str]) -> str:
 
 def _rest(service: str, environ: Environ, body: bytes) -> tuple[str, dict[str, Any]]:
     query = dict(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True))
-    path = environ.get("PATH_INFO", "").encode("latin-1", "replace").decode("utf-8", "replace")
+    # As it was sent: a key with "%41" in it comes as "%2541", and must be unquoted once only.
+    path = (environ.get("RAW_URI") or quote(environ.get("PATH_INFO", ""), encoding="latin-1")).partition("?")[0]
     for route in _routes(service).get(environ.get("REQUEST_METHOD", "GET"), []):
         if not (route.query <= query.keys() and route.headers <= environ.keys()):
             continue

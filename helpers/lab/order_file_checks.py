@@ -323,7 +323,7 @@ class Look(QueueLook):
         if failure:
             return failure
         lines = [line.strip() for run in runs for line in run.log if line.startswith("WAITING ")]
-        said = _shown(next((line for line in reversed(lines) if key in line), ""))
+        said = _shown(next((line for line in reversed(lines) if key in line or (order_of_key(key) or key) in line), ""))
         if not said:
             return _("The message about `{key}` was not deleted.").format(key=key)
         return _("The worker could not handle the file. Its log says: `{line}`.").format(line=said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from helpers.lab.errors import NothingSent
+from helpers.lab.evidence import key_of
 from helpers.lab.faults import FaultNotice, LabFaults
 from helpers.lab.language import _
 from helpers.lab.order_file import BUCKET, order_of_key, read_event, uploads
@@ -18,10 +19,10 @@ class OrderFileFaults(LabFaults):
     def upload_again(self) -> FaultNotice:
         """Put the last good file into the bucket again: S3 sends another event. Raises NothingSent.
 
-        A key of three parts is good; when there is none, it is the last file.
+        A file is good when its order was stored; when there is none, it is the last file.
         """
         keys = [str(call.parameters["Key"]) for call in uploads(self._lesson.evidence())]
-        done = [key for key in keys if order_of_key(key)] or keys
+        done = [key for key in keys if order_of_key(key) in self._once_stored()] or keys
         s3 = self._lesson.services.client("s3")
         names = {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}
         if not done or BUCKET not in names:
@@ -40,7 +41,8 @@ class OrderFileFaults(LabFaults):
     def send_twice(self) -> FaultNotice:
         """Send the last message of S3 about a good file once more. Raises NothingSent."""
         about = [(job, read_event(job.body)[1]) for job in self._jobs()]
-        events = [job for job, keys in about if keys and all(map(order_of_key, keys))]
+        once_stored = self._once_stored()
+        events = [job for job, keys in about if keys and {order_of_key(key) for key in keys} <= once_stored]
         events = events or [job for job, keys in about if keys]
         if not events:
             raise self._nothing_sent()
@@ -63,6 +65,11 @@ class OrderFileFaults(LabFaults):
         if name == "broken-message":
             return self.broken_message()
         return self.slow_worker() if name == "slow-worker" else None
+
+    def _once_stored(self) -> set[str | None]:
+        """The ids of the orders that were stored, even if they were deleted later."""
+        decisions = self._lesson.decisions(self._lesson.evidence())
+        return {key_of(decision) for decision in decisions if decision.accepted}
 
     def _where_it_ends(self) -> str:
         attributes = self._lesson.services.queue_attributes(self._queue) or {}

@@ -69,6 +69,13 @@ def test_rest_calls_are_named_by_method_and_path(
     assert named(environ(method, path, query, name.partition(":")[0])) == (name, parameters)
 
 
+@pytest.mark.parametrize("target", ["/bucket/a%252Fb%2541", None])
+def test_a_key_that_looks_quoted_is_unquoted_once(target: str | None) -> None:
+    more = {"RAW_URI": target} if target else {}
+    values = environ("PUT", "/bucket/a%2Fb%41", "", "s3", **more)
+    assert named(values) == ("s3:PutObject", {"Bucket": "bucket", "Key": "a%2Fb%41"})
+
+
 def test_a_copy_is_told_from_an_upload_by_its_header() -> None:
     values = environ("PUT", "/bucket/key", "", "s3", HTTP_X_AMZ_COPY_SOURCE="other/key")
     assert named(values)[0] == "s3:CopyObject"

@@ -136,6 +136,19 @@ def test_each_fault_leaves_one_order_and_loses_nothing(shopper):
     assert outcome["acknowledged"] + outcome["dead_lettered"] == outcome["sent"]
 
 
+def test_a_fault_repeats_a_file_whose_order_was_stored_not_the_last_bad_one(shopper):
+    shopper.up_to_batch()
+    shopper.put("orders/Eva/7", quantity=11)
+    shopper.lab.settle(skip_waits=True)
+    before = shopper.lab.outcome()
+    shopper.lab.faults.upload_again()
+    shopper.lab.faults.send_twice()
+    shopper.lab.settle(skip_waits=True)
+    after = shopper.lab.outcome()
+    assert after["refused"] - before["refused"] == 2
+    assert after["dead_lettered"] == before["dead_lettered"]
+
+
 def test_a_broken_message_without_a_dead_letter_queue_comes_back(shopper):
     shopper.connect()
     assert "comes back again and again" in shopper.lab.faults.broken_message().text
