@@ -299,10 +299,12 @@ class Runtime:
         try:
             process = self._spares.take() if self.client == "bundled" and _fits_a_spare(spec) else None
             sandbox = Sandbox(spec, process, self._around, self.client)
-        except BaseException:
+        except BaseException as problem:
             with self._changed:
                 self._pools[spec.key].count -= 1
                 self._changed.notify()
+            if self._closed and isinstance(problem, OSError):  # the folders went with the account
+                raise Closed("the account was closed") from problem
             raise
         caller = Caller("function", spec.name, "", spec.role)
         self._account.boundary.callers[sandbox.access_key] = lambda: Caller(

@@ -869,10 +869,12 @@ def test_close_ends_runs_and_spares(tmp_path: Path) -> None:
         "cloud = Cloud()\n"
         "source = 'import time\\ndef handler(event, context):\\n    time.sleep(1000)'\n"
         "name = Deployer(cloud).create(source, Timeout=900)\n"
-        "threading.Thread(target=cloud.runtime.invoke, args=(name, b'{}')).start()\n"
+        "run = threading.Thread(target=cloud.runtime.invoke, args=(name, b'{}'))\n"
+        "run.start()\n"
         "eventually(lambda: cloud.runtime.running() == 1, cloud)\n"
         "folder = cloud.runtime.code.folder\n"
         "cloud.close()\n"
+        "run.join(10)\n"
         "print(folder.exists(), threading.active_count() <= 3)\n"
     )
     done = subprocess.run(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import socket
 
 import nbformat
@@ -21,9 +22,9 @@ def test_a_taken_port_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
         taken = kernel_ports.free_port()
         other.bind(("127.0.0.1", taken))
         other.listen()
-        drawn = iter([taken, taken, taken + 1])
+        drawn = itertools.chain([taken, taken], itertools.count(taken + 1))  # a neighbour may be in use, too
         monkeypatch.setattr(kernel_ports._draw, "randint", lambda first, last: next(drawn))
-        assert kernel_ports.free_port() == taken + 1
+        assert kernel_ports.free_port() > taken
 
 
 def test_no_free_port_is_an_error_and_not_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
