@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import papermill
 import pytest
 
-pytestmark = pytest.mark.early
+from tests.lessons.executed import execute
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+pytestmark = pytest.mark.early
 
 
 def run(language: str, folder: Path, **parameters: Any) -> tuple[dict[str, Any], list[str]]:
     """Run one edition. Returns the lesson's outcome and the texts of its check reports."""
-    (notebook,) = (NOTEBOOKS / language).glob("*_idempotent_consumer.ipynb")
-    executed = papermill.execute_notebook(
-        str(notebook),
-        str(folder / "executed.ipynb"),
-        parameters=parameters,
-        cwd=str(notebook.parent),
-        progress_bar=False,
-        kernel_name="python3",
-    )
-    bundles = {
-        cell["id"]: [output["data"] for output in cell["outputs"] if "data" in output]
-        for cell in executed.cells
-        if cell.cell_type == "code"
-    }
-    (outcome,) = (
-        bundle["application/json"]
-        for cell in executed.cells
-        if "outcome" in cell.metadata.get("tags", [])
-        for bundle in bundles[cell["id"]]
-        if "application/json" in bundle
-    )
-    checks = [
-        bundle["text/plain"] for name, several in bundles.items() if name.endswith("-check") for bundle in several
-    ]
-    return json.loads(json.dumps(outcome)), checks
+    outcome, bundles = execute("idempotent_consumer", language, folder, **parameters)
+    checks = (several for name, several in bundles.items() if name.endswith("-check"))
+    return outcome, [bundle["text/plain"] for several in checks for bundle in several]
 
 
 def order(outcome: dict[str, Any], name: str) -> dict[str, Any]:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import papermill
 import pytest
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+from tests.lessons.executed import execute
 
 
 def run(language: str, folder: Path, **parameters: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """Run one edition. Returns the lesson's outcome, and the last text of each cell by its id."""
-    (notebook,) = (NOTEBOOKS / language).glob("*_order_file.ipynb")
-    executed = papermill.execute_notebook(
-        str(notebook),
-        str(folder / "executed.ipynb"),
-        parameters=parameters,
-        cwd=str(notebook.parent),
-        progress_bar=False,
-        kernel_name="python3",
-    )
-    code = [cell for cell in executed.cells if cell.cell_type == "code"]
-    bundles = {cell["id"]: [output["data"] for output in cell["outputs"] if "data" in output] for cell in code}
-    (outcome,) = (bundle["application/json"] for bundle in bundles["outcome"] if "application/json" in bundle)
-    texts = {name: several[-1]["text/plain"] for name, several in bundles.items() if several}
-    return json.loads(json.dumps(outcome)), texts
+    outcome, bundles = execute("order_file", language, folder, **parameters)
+    return outcome, {name: several[-1]["text/plain"] for name, several in bundles.items() if several}
 
 
 def totals(outcome: dict[str, Any]) -> dict[str, int]:

@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import papermill
 import pytest
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+from tests.lessons.executed import execute
 
 
 def run(language: str, folder: Path, **parameters: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """Run one edition. Returns the lesson's outcome and the texts of its check reports by cell."""
-    (notebook,) = (NOTEBOOKS / language).glob("*_protected_workflow.ipynb")
-    executed = papermill.execute_notebook(
-        str(notebook),
-        str(folder / "executed.ipynb"),
-        parameters=parameters,
-        cwd=str(notebook.parent),
-        progress_bar=False,
-        kernel_name="python3",
-    )
-    bundles = {
-        cell["id"]: [output["data"] for output in cell["outputs"] if "data" in output]
-        for cell in executed.cells
-        if cell.cell_type == "code"
-    }
-    (outcome,) = (
-        bundle["application/json"]
-        for cell in executed.cells
-        if "outcome" in cell.metadata.get("tags", [])
-        for bundle in bundles[cell["id"]]
-        if "application/json" in bundle
-    )
-    checks = {name: several[0]["text/plain"] for name, several in bundles.items() if name.endswith("-check")}
-    return json.loads(json.dumps(outcome)), checks
+    outcome, bundles = execute("protected_workflow", language, folder, **parameters)
+    return outcome, {name: several[0]["text/plain"] for name, several in bundles.items() if name.endswith("-check")}
 
 
 def order(outcome: dict[str, Any], name: str) -> dict[str, Any]:
