@@ -45,26 +45,27 @@ class GuardComparison:
 
 def compare(
     services: Services,
-    faults: Iterable[str] = COMPARED_FAULTS,
-    guards: Iterable[str] = COMPARED_GUARDS,
+    faults: Iterable[str] | None = None,
+    guards: Iterable[str] | None = None,
     copies: int = 3,
-    told: Callable[[int, int], None] = lambda _done, _all: None,
+    told: Callable[[int, int], None] | None = None,
 ) -> GuardComparison:
-    """Run each guard under each fault. `told` hears how many faults are done, and of how many.
+    """Run each guard under each fault; None stands for COMPARED_FAULTS and COMPARED_GUARDS. `told` hears how many faults are done, and of how many.
 
     Raises BadParameter, ExperimentFailed.
     """
-    chosen_faults = _chosen("faults", faults, FAULTS)
-    chosen_guards = _chosen("guards", guards, GUARDS)
+    chosen_faults = _chosen("faults", COMPARED_FAULTS if faults is None else faults, FAULTS)
+    chosen_guards = _chosen("guards", COMPARED_GUARDS if guards is None else guards, GUARDS)
+    tell = told or (lambda _done, _all: None)
     whole("copies", copies, FEWEST_COPIES, MOST_COPIES)
     found: dict[tuple[str, str], ExperimentResult] = {}
-    told(0, len(chosen_faults))
+    tell(0, len(chosen_faults))
     with experiments.workers(services, chosen_guards) as ready:
         # The crash last: it costs each guard a process that the other faults can still use.
         for done, fault in enumerate(sorted(chosen_faults, key="crash-after-write".__eq__), 1):
             for row in experiments.run(ready, fault, copies, f"demo-order-{fault}"):
                 found[row.guard, row.fault] = row
-            told(done, len(chosen_faults))
+            tell(done, len(chosen_faults))
     rows = tuple(found[guard, fault] for guard in chosen_guards for fault in chosen_faults)
     return GuardComparison(chosen_guards, chosen_faults, copies, rows)
 

@@ -8,6 +8,7 @@ import contextlib
 import shutil
 import tempfile
 import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -204,18 +205,25 @@ class Lab:
         with self._alone:
             return experiments.experiment(self._lesson.services, guard, fault, copies)
 
-    def compare_guards(self, **choices: Any) -> Any:
-        """How often the business effect happened against how often the job was delivered, for several guards under
-        several faults: a GuardComparison; helpers.show gives it a face.
+    def compare_guards(
+        self,
+        faults: Iterable[str] | None = None,
+        guards: Iterable[str] | None = None,
+        copies: int = 3,
+        told: Callable[[int, int], None] | None = None,
+    ) -> Any:
+        """How often the business effect happened against how often the job was delivered: a GuardComparison.
 
-        `choices` are `faults`, `guards` and `copies` (see helpers.lab.guard_comparison). All guards keep one effect
-        without a fault, so the fault "none" is not run unless it is asked for.
+        helpers.show gives it a face. Without `faults` these are the four that deliver a job again, without `guards`
+        the four that can be compared by their writes. `copies` (2 to 8) are what the producer sends under the
+        faults "producer-copy" and "interleaved". `told` hears how many faults are done, and of how many. Raises
+        BadParameter, ExperimentFailed.
         """
         from helpers.lab import guard_comparison
 
         self._check_experiments("compare_guards")
         with self._alone:
-            return guard_comparison.compare(self._lesson.services, **choices)
+            return guard_comparison.compare(self._lesson.services, faults, guards, copies, told)
 
     def batch_experiment(self, partial: bool) -> BatchResult:
         """Ten messages in one batch, the last one bad, with or without partial batch responses."""

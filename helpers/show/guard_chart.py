@@ -90,8 +90,8 @@ def guard_in_words(guard: str) -> str:
         "none": _("writes each time"),
         "counter": _("adds to a counter"),
         "read-then-write": _("reads first, then writes"),
-        "message-id": _("its key is the message id"),
-        "conditional-write": _("its key is the order id"),
+        "message-id": _("key: the message id"),
+        "conditional-write": _("key: the order id"),
     }[guard]
 
 
