@@ -111,18 +111,18 @@ def _title() -> str:
 
 
 def _target() -> str:
-    return _("one order = one effect")
+    return _("1 order = 1 effect")
 
 
 def _verdict(result: GuardComparison) -> str:
     """What the chart shows, in one sentence."""
     safe = [guard for guard in result.guards if result.safe(guard)]
     if not safe:
-        return _("Under these faults, no guard keeps one order one effect.")
+        return _("With none of these guards, one order is one effect under each of these faults.")
     if len(safe) == len(result.guards):
-        return _("Under these faults, each guard keeps one order one effect.")
+        return _("With each of these guards, one order is one effect under each of these faults.")
     names = ", ".join(f"`{guard}`" for guard in safe)
-    return labelled(_("One order stays one effect under each of these faults with"), names) + "."
+    return _("Only with {guards} one order is one effect under each of these faults.").format(guards=names)
 
 
 def _judged(result: GuardComparison, guard: str) -> str:
