@@ -22,7 +22,7 @@ from helpers.show.markup import Cell, Table, code, folded, heading, marked, page
 _UNIT = 16
 """Units of the drawing in one em."""
 
-_WIDTH = 15.4
+_WIDTH = 15.0
 _PAD = 0.7
 _ROOM = _WIDTH - 2 * _PAD
 _LINE = 1.3
@@ -34,7 +34,9 @@ _NUMBER = 1.25
 
 _INK = "var(--jp-content-font-color1,#1f1f1f)"
 _SOFT = "var(--jp-content-font-color2,#555)"
-_PAPER = "var(--jp-layout-color1,#fff)"
+_PAPER = "var(--jp-layout-color0,#fff)"
+"""The ground of the page itself: on the lighter one of cards, the dark theme's red has less contrast than 4.5:1."""
+
 _FRAME = "var(--jp-border-color1,#bdbdbd)"
 _RIGHT = "var(--jp-brand-color1,#1976d2)"
 _BAD = "var(--jp-error-color1,#d32f2f)"
@@ -147,7 +149,7 @@ def _row_in_words(row: ExperimentResult) -> str:
 def _panels(result: GuardComparison) -> str:
     """The panels in pairs: four, two or one side by side, never three and one."""
     drawn = [_panel_html(result, guard) for guard in result.guards]
-    flow = "display:flex;flex-wrap:wrap;gap:.8em"
+    flow = "display:flex;flex-wrap:wrap;gap:.7em"
     pairs = [f'<div style="{flow}">{"".join(drawn[n : n + 2])}</div>' for n in range(0, len(drawn), 2)]
     return f'<div style="{flow};margin:.6em 0">{"".join(pairs)}</div>'
 
@@ -167,10 +169,11 @@ def _words_for(result: GuardComparison, guard: str) -> str:
 
 def _legend_html() -> str:
     items = []
+    line = "display:inline-flex;align-items:center;gap:.4em;margin-right:1.2em"
     for kind, words in _legend():
-        size = "height:1.1em;width:auto;vertical-align:-.2em"
+        size = "height:1.1em;width:auto;flex:none"
         icon = _svg(_BLOCK, _BAR, size, _block(kind, 0, 0, _BLOCK), hidden=True)
-        items.append(f'<span style="display:inline-block;margin-right:1.2em">{icon} {escape(words)}</span>')
+        items.append(f'<span style="{line}">{icon}<span>{escape(words)}</span></span>')
     return paragraph(Cell("", "".join(items)))
 
 
