@@ -5,13 +5,17 @@ block, so an effect too many is seen from the back of a room: it stands on the w
 numbers say the same as the colours.
 
 Each panel is a picture of its own with letters as large as the text around it, so that panels stand side by side on
-a wide page and below each other in a narrow one. Outside a theme (a stored picture, a page of GitHub) they have a
-white ground.
+a wide page and below each other in a narrow one. The live page draws them in its theme. What is stored holds them as
+images on a white ground, because JupyterLab takes inline SVG out of a notebook that it does not trust, a fresh clone
+for example, and leaves only its letters.
 """
 
 from __future__ import annotations
 
 import textwrap
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
 from html import escape
 
 from helpers.lab.experiments import ExperimentResult
@@ -55,12 +59,19 @@ class ShownGuards:
         return "\n".join([self._table().text(), "", _verdict(self._result).replace("`", "")])
 
     def html(self) -> str:
+        return self._page(_image)
+
+    def live_html(self) -> str:
+        """As `html`, in the colours of the page's theme."""
+        return self._page(_inline)
+
+    def _page(self, drawn: Callable[[Drawing], str]) -> str:
         numbers = self._table()
         return page(
             [
                 heading(_title()),
-                _legend_html(),
-                _panels(self._result),
+                _legend_html(drawn),
+                _panels(self._result, drawn),
                 f'<p style="margin:.4em 0;font-weight:bold">{prose(_verdict(self._result)).html}</p>',
                 folded(_("The same as a table"), Cell(numbers.text(), numbers.html())),
             ]
@@ -146,35 +157,44 @@ def _row_in_words(row: ExperimentResult) -> str:
 # --- the page ---------------------------------------------------------------------------------------------------
 
 
-def _panels(result: GuardComparison) -> str:
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """An SVG image with its size in em, and how it stands on a page. `title` and `said` are its text alternative."""
+
+    width: float
+    height: float
+    inside: str
+    style: str
+    title: str = ""
+    said: str = ""
+
+
+def _panels(result: GuardComparison, drawn: Callable[[Drawing], str]) -> str:
     """The panels in pairs: four, two or one side by side, never three and one."""
-    drawn = [_panel_html(result, guard) for guard in result.guards]
+    panels = [drawn(_panel_alone(result, guard)) for guard in result.guards]
     flow = "display:flex;flex-wrap:wrap;gap:.7em"
-    pairs = [f'<div style="{flow}">{"".join(drawn[n : n + 2])}</div>' for n in range(0, len(drawn), 2)]
+    pairs = [f'<div style="{flow}">{"".join(panels[n : n + 2])}</div>' for n in range(0, len(panels), 2)]
     return f'<div style="{flow};margin:.6em 0">{"".join(pairs)}</div>'
 
 
-def _panel_html(result: GuardComparison, guard: str) -> str:
-    height = _height(result)
-    box = f"display:block;width:{_WIDTH:g}em;max-width:100%;height:auto"
-    return _svg(_WIDTH, height, box, _panel(result, guard, 0, 0), _words_for(result, guard))
+def _panel_alone(result: GuardComparison, guard: str) -> Drawing:
+    return Drawing(
+        _WIDTH,
+        _height(result),
+        _panel(result, guard, 0, 0),
+        f"display:block;width:{_WIDTH:g}em;max-width:100%;height:auto",
+        labelled(guard, _judged(result, guard)),
+        "; ".join(_row_in_words(row) for row in result.of(guard)),
+    )
 
 
-def _words_for(result: GuardComparison, guard: str) -> str:
-    """The text alternative of one panel."""
-    said = "; ".join(_row_in_words(row) for row in result.of(guard))
-    title = labelled(guard, _judged(result, guard))
-    return f"<title>{escape(title)}</title><desc>{escape(said)}</desc>"
-
-
-def _legend_html() -> str:
+def _legend_html(drawn: Callable[[Drawing], str]) -> str:
     items = []
     line = "display:inline-flex;align-items:center;gap:.4em;margin-right:1.2em"
     for kind, words in _legend():
-        size = "height:1.1em;width:auto;flex:none"
-        icon = _svg(_BLOCK, _BAR, size, _block(kind, 0, 0, _BLOCK), hidden=True)
-        items.append(f'<span style="{line}">{icon}<span>{escape(words)}</span></span>')
-    return paragraph(Cell("", "".join(items)))
+        icon = Drawing(_BLOCK, _BAR, _block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none")
+        items.append(f'<span style="{line}">{drawn(icon)}<span>{escape(words)}</span></span>')
+    return paragraph(Cell("", " ".join(items)))
 
 
 def _legend() -> list[tuple[str, str]]:
@@ -185,16 +205,25 @@ def _legend() -> list[tuple[str, str]]:
     ]
 
 
-def _svg(width: float, height: float, style: str, inside: str, words: str = "", *, hidden: bool = False) -> str:
-    """An SVG image; its own width and height serve a viewer that ignores the style."""
-    role = 'aria-hidden="true"' if hidden else 'role="img"'
-    size = f'width="{_units(width)}" height="{_units(height)}"'
+def _inline(drawing: Drawing) -> str:
+    """The image as SVG; its own width and height serve a viewer that ignores the style."""
+    role = 'role="img"' if drawing.title else 'aria-hidden="true"'
+    size = f'width="{_units(drawing.width)}" height="{_units(drawing.height)}"'
+    words = f"<title>{escape(drawing.title)}</title><desc>{escape(drawing.said)}</desc>" if drawing.title else ""
     # The letters' size is the group's, not the image's: an em of the image stays one of the text around it.
-    group = f'<g style="fill:{_INK};font-size:{_UNIT}px;font-family:{_SANS}">{inside}</g>' if not hidden else inside
+    letters = f"fill:{_INK};font-size:{_UNIT}px;font-family:{_SANS}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {role} {size} viewBox="0 0 {_units(width)} {_units(height)}" '
-        f'style="{style}">{words}{group}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {role} {size} '
+        f'viewBox="0 0 {_units(drawing.width)} {_units(drawing.height)}" style="{drawing.style}">'
+        f'{words}<g style="{letters}">{drawing.inside}</g></svg>'
     )
+
+
+def _image(drawing: Drawing) -> str:
+    """The image as an element that also a page keeps that allows no SVG in its text."""
+    data = b64encode(_inline(drawing).encode()).decode("ascii")
+    words = f"{drawing.title}. {drawing.said}" if drawing.title else ""
+    return f'<img alt="{escape(words)}" style="{drawing.style}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _whole(result: GuardComparison) -> str:
@@ -219,8 +248,7 @@ def _whole(result: GuardComparison) -> str:
         y += _LINE
     ground = f'<rect width="{_units(width)}" height="{_units(y)}" style="fill:{_PAPER}"/>'
     said = " ".join(labelled(guard, "; ".join(map(_row_in_words, result.of(guard)))) + "." for guard in result.guards)
-    words = f"<title>{escape(_title())}</title><desc>{escape(said)}</desc>"
-    return _svg(width, y, "max-width:100%;height:auto", ground + "".join(parts), words)
+    return _inline(Drawing(width, y, ground + "".join(parts), "max-width:100%;height:auto", _title(), said))
 
 
 # --- one panel --------------------------------------------------------------------------------------------------

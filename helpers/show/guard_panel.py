@@ -79,7 +79,7 @@ class _LivePanel:
         self._run = run
         self.idle = threading.Event()
         self.idle.set()
-        self.chart = ipywidgets.HTML(ShownGuards(result).html())
+        self.chart = ipywidgets.HTML(ShownGuards(result).live_html())
         self.said = ipywidgets.HTML()
         self.faults = {
             fault: ipywidgets.Checkbox(
@@ -132,7 +132,7 @@ class _LivePanel:
 
     def _work(self, faults: list[str]) -> None:
         result = self._run(faults=faults, copies=self.copies.value, told=self._progress)
-        self.chart.value = ShownGuards(result).html()
+        self.chart.value = ShownGuards(result).live_html()
         self._say(page([box("good", sign("✓") + plain(_("The chart is new.")).html, live=True)]))
 
     def _progress(self, done: int, count: int) -> None:
