@@ -195,7 +195,8 @@ def test_long_words_of_another_language_stay_in_the_frame(monkeypatch: pytest.Mo
 
 def test_a_text_from_outside_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard_chart, "_", lambda text: EVIL)
-    for form in (ShownGuards(comparison()).live_html(), ShownGuards(comparison()).picture()):
+    shown = ShownGuards(comparison())
+    for form in (shown.html(), shown.live_html(), shown.picture()):
         assert "&lt;b&gt;&amp;" in form
         assert "<b>" not in form
 
