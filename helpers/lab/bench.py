@@ -76,6 +76,12 @@ class Bench:
         chosen = {"ORDERS_TABLE": self.table} if variables is None else variables
         services.make_function(self.function, role, code, chosen, _TIMEOUT, handler)
 
+    def begin(self) -> None:
+        """From here on, the evidence is new, and so are the holds."""
+        self.release()
+        self.holds = []
+        self._since = self.cloud.journal.last
+
     def connect(self, batch_size: int, partial: bool = False) -> None:
         self.services.client("lambda").create_event_source_mapping(
             EventSourceArn=self.services.arn("sqs", self.queue),
@@ -102,9 +108,15 @@ class Bench:
         self.holds.append(self.cloud.faults.hold("dynamodb", write, function=self.function))
         return self.holds[-1]
 
-    def wait_until_held(self, hold: Fault) -> None:
-        if not self.cloud.faults.wait_until_held(hold, PATIENCE):
-            raise failed(_("no write arrived"))
+    def wait_until_held(self) -> None:
+        for hold in self.holds:
+            if not self.cloud.faults.wait_until_held(hold, PATIENCE):
+                raise failed(_("no write arrived"))
+
+    def release(self) -> None:
+        """Let the held writes go."""
+        for hold in self.holds:
+            self.cloud.faults.release(hold)
 
     def wait_for_run(self, count: int) -> None:
         """Wait until `count - 1` runs have ended while one is held."""
@@ -167,24 +179,38 @@ def _gone_already() -> Iterator[None]:
 
 @contextlib.contextmanager
 def bench(services: Services, name: str, code: bytes, dead_letters: bool = False) -> Iterator[Bench]:
-    """A bench with all its resources, ready; at the end they are removed, and no fault of it stays armed."""
-    made = Bench(services, name)
+    """One bench, as `benches` makes them."""
+    with benches(services, {name: code}, dead_letters) as made:
+        yield made[name]
+
+
+@contextlib.contextmanager
+def benches(services: Services, codes: Mapping[str, bytes], dead_letters: bool = False) -> Iterator[dict[str, Bench]]:
+    """Benches by name, each with all its resources, ready; `codes` are ZIPs.
+
+    At the end they are removed, and no fault of them stays armed.
+    """
+    made = {name: Bench(services, name) for name in codes}
     faults = services.cloud.faults
     armed = faults.armed()
     try:
-        # An experiment that was interrupted may have left something behind.
-        made.remove()
-        made.make(code, dead_letters)
-        made.settle()
+        for name, bench in made.items():
+            # An experiment that was interrupted may have left something behind.
+            bench.remove()
+            bench.make(codes[name], dead_letters)
+        for bench in made.values():
+            bench.settle()
         yield made
     finally:
         # A hold that has fired is not armed any more, but a call may still stand there.
-        for hold in made.holds:
-            faults.cancel(hold)
+        for bench in made.values():
+            for hold in bench.holds:
+                faults.cancel(hold)
         for fault in faults.armed():
             if not any(fault is other for other in armed):
                 faults.cancel(fault)
-        made.remove()
+        for bench in made.values():
+            bench.remove()
 
 
 def failed(why: str) -> ExperimentFailed:

@@ -9,10 +9,12 @@ time.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from helpers.lab.bench import VISIBILITY, Bench, code_of
+from helpers.lab.bench import VISIBILITY, Bench, benches, code_of
 from helpers.lab.bench import bench as prepared
 from helpers.lab.errors import BadParameter
 from helpers.lab.evidence import refused_by_condition
@@ -78,29 +80,32 @@ def experiment(services: Services, guard: str, fault: str = "none", copies: int 
     fault is "producer-copy" or "interleaved"; the other faults act on one message. Raises BadParameter,
     ExperimentFailed.
     """
-    _choose("guard", guard, GUARDS)
-    _choose("fault", fault, FAULTS)
+    choose("guard", guard, GUARDS)
+    choose("fault", fault, FAULTS)
     whole("copies", copies, 2 if fault == "interleaved" else 1, MOST_COPIES)
-    with prepared(services, guard, code_of(FILES[guard])) as bench:
-        bench.connect(batch_size=1)
-        if fault == "producer-copy":
-            for _copy in range(copies):
-                bench.send(_ORDER)
-                bench.settle()
-        elif fault == "interleaved":
-            _interleave(bench, _WRITE[guard], copies)
-        elif fault == "crash-after-write":
-            services.cloud.faults.crash(bench.function, action=_WRITE[guard], accepted=True)
-            bench.send(_ORDER)
-            bench.settle()
-            services.cloud.skip(VISIBILITY)
-            bench.settle()
-        elif fault == "slow-worker":
-            _overtake(bench, _WRITE[guard])
-        else:
-            bench.send(_ORDER)
-            bench.settle()
-        return _result(bench, guard, fault)
+    with workers(services, (guard,)) as ready:
+        return run(ready, fault, copies, _ORDER)[0]
+
+
+@contextmanager
+def workers(services: Services, guards: tuple[str, ...]) -> Iterator[Mapping[str, Bench]]:
+    """One worker for each guard, connected to its queue; removed at the end."""
+    with benches(services, {guard: code_of(FILES[guard]) for guard in guards}) as ready:
+        for bench in ready.values():
+            bench.connect(batch_size=1)
+        yield ready
+
+
+def run(ready: Mapping[str, Bench], fault: str, copies: int, order: str) -> list[ExperimentResult]:
+    """Send one job to each worker, under one fault, and count. `order` must be new to the workers.
+
+    The workers go through the fault side by side: they share the account's clock, so one that is alone at its
+    hold would see the visibility timeouts of the others end.
+    """
+    for bench in ready.values():
+        bench.begin()
+    _FAULTS[fault](ready, copies, order)
+    return [_result(bench, guard, fault, order) for guard, bench in ready.items()]
 
 
 def batch_experiment(services: Services, partial: bool) -> BatchResult:
@@ -140,33 +145,86 @@ def batch_experiment(services: Services, partial: bool) -> BatchResult:
         )
 
 
-def _interleave(bench: Bench, write: str, copies: int) -> None:
-    """Hold the first two writes until both workers stand before theirs, then let both go."""
-    holds = [bench.hold(write) for _worker in range(2)]
+def _send_one(ready: Mapping[str, Bench], _copies: int, order: str) -> None:
+    for bench in ready.values():
+        bench.send(order)
+    _settle(ready)
+
+
+def _send_copies(ready: Mapping[str, Bench], copies: int, order: str) -> None:
+    """One copy after the other: the next is sent when the one before was handled."""
     for _copy in range(copies):
-        bench.send(_ORDER)
-    for hold in holds:
-        bench.wait_until_held(hold)
-    for hold in holds:
-        bench.cloud.faults.release(hold)
-    bench.settle()
+        _send_one(ready, 1, order)
 
 
-def _overtake(bench: Bench, write: str) -> None:
+def _interleave(ready: Mapping[str, Bench], copies: int, order: str) -> None:
+    """Hold the first two writes until both runs stand before theirs, then let both go. Further copies come after."""
+    for guard, bench in ready.items():
+        for _run in range(2):
+            bench.hold(_WRITE[guard])
+            bench.send(order)
+    _release(ready)
+    _settle(ready)
+    _send_copies(ready, copies - 2, order)
+
+
+def _crash(ready: Mapping[str, Bench], _copies: int, order: str) -> None:
+    for guard, bench in ready.items():
+        bench.cloud.faults.crash(bench.function, action=_WRITE[guard], accepted=True)
+    _send_one(ready, 1, order)
+    _skip(ready)
+    _settle(ready)
+
+
+def _overtake(ready: Mapping[str, Bench], _copies: int, order: str) -> None:
     """Hold a write while the visibility timeout ends; let it go when the second run of the message has ended."""
-    hold = bench.hold(write)
-    bench.send(_ORDER)
-    bench.wait_until_held(hold)
-    bench.cloud.skip(VISIBILITY)
-    bench.wait_for_run(2)
-    bench.cloud.faults.release(hold)
-    bench.settle()
+    for guard, bench in ready.items():
+        bench.hold(_WRITE[guard])
+        bench.send(order)
+    for bench in ready.values():
+        bench.wait_until_held()
+    _skip(ready)
+    for bench in ready.values():
+        bench.wait_for_run(2)
+    _release(ready)
+    _settle(ready)
 
 
-def _result(bench: Bench, guard: str, fault: str) -> ExperimentResult:
+_FAULTS: Mapping[str, Callable[[Mapping[str, Bench], int, str], None]] = {
+    "none": _send_one,
+    "producer-copy": _send_copies,
+    "interleaved": _interleave,
+    "crash-after-write": _crash,
+    "slow-worker": _overtake,
+}
+
+
+def _settle(ready: Mapping[str, Bench]) -> None:
+    """Wait until the account is at rest: it is one for all workers."""
+    next(iter(ready.values())).settle()
+
+
+def _skip(ready: Mapping[str, Bench]) -> None:
+    next(iter(ready.values())).cloud.skip(VISIBILITY)
+
+
+def _release(ready: Mapping[str, Bench]) -> None:
+    """Let the held writes go when all of them are held."""
+    for bench in ready.values():
+        bench.wait_until_held()
+    for bench in ready.values():
+        bench.release()
+
+
+def _result(bench: Bench, guard: str, fault: str, order: str) -> ExperimentResult:
     evidence = bench.evidence()
     decisions = evidence.decisions(bench.table)
-    items = bench.services.items(bench.table) or []
+    # A guard on the message id stores the order's id beside its key.
+    items = [
+        item
+        for item in bench.services.items(bench.table) or []
+        if order in (item["id"]["S"], item.get("order", {}).get("S"))
+    ]
     accepted = sum(decision.accepted for decision in decisions)
     counted = sum(int(item["effects"]["N"]) for item in items if "effects" in item)
     return ExperimentResult(
@@ -181,7 +239,8 @@ def _result(bench: Bench, guard: str, fault: str) -> ExperimentResult:
     )
 
 
-def _choose(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def choose(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is no choice. Raises BadParameter, which names the choices."""
     if value not in choices:
         raise BadParameter(
             _("`{name}` is `{value}`, and there is no such choice.").format(name=name, value=shown(value)),

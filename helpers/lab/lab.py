@@ -7,6 +7,8 @@ import atexit
 import contextlib
 import shutil
 import tempfile
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +84,9 @@ class Lab:
             port = port or _open.cloud.port
             _open.close()
         self._closing = contextlib.ExitStack()
+        self._alone = threading.RLock()
+        """Held while an experiment runs: a control on the page can start one beside the cells, and a cell that skips
+        time meanwhile would let the experiment's messages come back."""
         self.closed = False
         try:
             to_the_end(lambda: self._begin(port))
@@ -175,7 +180,8 @@ class Lab:
                 _("The clock of the account only moves forward, by at most 14 days."),
                 _("Choose a number from 0 to {highest}, for example `lab.skip(30)`.").format(highest=_FOURTEEN_DAYS),
             )
-        self.cloud.skip(seconds)
+        with self._alone:
+            self.cloud.skip(seconds)
 
     def apply(self, fault: str) -> FaultNotice | None:
         """Arm or do the fault that a parameter names; the next `settle` then passes the waits that it causes."""
@@ -196,14 +202,36 @@ class Lab:
         from helpers.lab import experiments
 
         self._check_experiments("experiment")
-        return experiments.experiment(self._lesson.services, guard, fault, copies)
+        with self._alone:
+            return experiments.experiment(self._lesson.services, guard, fault, copies)
+
+    def compare_guards(
+        self,
+        faults: Iterable[str] | None = None,
+        guards: Iterable[str] | None = None,
+        copies: int = 3,
+        told: Callable[[int, int], None] | None = None,
+    ) -> Any:
+        """How often the business effect happened against how often the job was delivered: a GuardComparison.
+
+        helpers.show gives it a face. Without `faults` these are the four that deliver a job again, without `guards`
+        the four that can be compared by their writes. `copies` (2 to 8) are what the producer sends under the
+        faults "producer-copy" and "interleaved". `told` hears how many faults are done, and of how many. Raises
+        BadParameter, ExperimentFailed.
+        """
+        from helpers.lab import guard_comparison
+
+        self._check_experiments("compare_guards")
+        with self._alone:
+            return guard_comparison.compare(self._lesson.services, faults, guards, copies, told)
 
     def batch_experiment(self, partial: bool) -> BatchResult:
         """Ten messages in one batch, the last one bad, with or without partial batch responses."""
         from helpers.lab import experiments
 
         self._check_experiments("batch_experiment")
-        return experiments.batch_experiment(self._lesson.services, partial)
+        with self._alone:
+            return experiments.batch_experiment(self._lesson.services, partial)
 
     def verify(self) -> Report:
         """What the history of the lesson's queue says about each property, with a proof where one is broken."""
@@ -286,7 +314,8 @@ class Lab:
             self._begin(port)
 
         # Half an account would neither answer nor make room for a new one.
-        to_the_end(again)
+        with self._alone:
+            to_the_end(again)
         self._announce()
         return self
 

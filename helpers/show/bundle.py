@@ -6,7 +6,7 @@ notebook the HTML. So no viewer is left with "Error displaying widget" alone.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import ipywidgets
 
@@ -21,9 +21,19 @@ class Shown(Protocol):
     def html(self) -> str: ...
 
 
+@runtime_checkable
+class Pictured(Protocol):
+    """A shown object that is also an image by itself, for programs that take no HTML (paper, for example)."""
+
+    def picture(self) -> str: ...
+
+
 def bundle(shown: Shown, widget: ipywidgets.Widget | None = None) -> dict[str, Any]:
     """The MIME bundle of a shown object."""
     data: dict[str, Any] = {"text/plain": shown.text(), "text/html": shown.html()}
+    if isinstance(shown, Pictured):
+        # JupyterLab, nbconvert and VS Code prefer text/html to it.
+        data["image/svg+xml"] = shown.picture()
     if widget is not None:
         view = widget._repr_mimebundle_()
         if WIDGET_VIEW in view:

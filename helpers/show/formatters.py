@@ -14,6 +14,7 @@ from helpers.lab.executions import Execution, StateMachine
 from helpers.lab.experiments import BatchResult, ExperimentResult
 from helpers.lab.explorer import Exploration, GuardTable
 from helpers.lab.faults import FaultNotice
+from helpers.lab.guard_comparison import GuardComparison
 from helpers.lab.lab import Outcome
 from helpers.lab.properties import Report
 from helpers.lab.rest import Rest, WorkflowRest
@@ -22,12 +23,14 @@ from helpers.show import errors, explored, results, writefile
 from helpers.show.bundle import Shown, bundle
 from helpers.show.check_report import ShownReport
 from helpers.show.executions import ShownExecution, ShownStateMachine
+from helpers.show.guard_chart import ShownGuards
 from helpers.show.snapshot import ShownView
 
 SHOWN: dict[type, Callable[[Any], Shown]] = {
     CheckReport: ShownReport,
     ExperimentResult: results.experiment,
     BatchResult: results.batch,
+    GuardComparison: ShownGuards,
     Comparison: results.comparison,
     Rest: results.rest,
     WorkflowRest: results.rest,

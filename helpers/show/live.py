@@ -33,6 +33,12 @@ _STYLE = """<style>
 .once-live .widget-textarea textarea {
   font: inherit; font-size: 1em; line-height: 1.4; min-height: 3.2em; resize: vertical}
 .once-live .widget-text, .once-live .widget-label {height: auto; font-size: 1em; white-space: normal}
+.once-live .widget-text {flex-wrap: wrap}
+.once-live .widget-text input {font-size: 1em; height: auto; min-width: 4em}
+.once-live .widget-checkbox {height: auto; font-size: 1em; line-height: 1.5}
+.once-live .widget-checkbox .widget-label-basic {font-size: 1em; height: auto; line-height: 1.5; white-space: normal}
+.once-live .widget-checkbox label {display: flex; align-items: center; gap: .4em}
+.once-live .widget-checkbox input {width: 1.1em; height: 1.1em; flex: none; margin: 0}
 </style>"""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from helpers import lab
@@ -14,6 +15,7 @@ from helpers.lab.progress import remember
 from helpers.show import formatters
 from helpers.show.bundle import bundle
 from helpers.show.fault_panel import FaultPanel
+from helpers.show.guard_panel import GuardPanel
 from helpers.show.prediction import Prediction
 from helpers.show.ready import Ready
 from helpers.show.vocabulary import Vocabulary
@@ -74,6 +76,17 @@ class Lab(lab.Lab):
                 )
             self._predictions[step] = Prediction(self.texts.prediction(step), self.answers)
         return self._predictions[step]
+
+    def compare_guards(
+        self,
+        faults: Iterable[str] | None = None,
+        guards: Iterable[str] | None = None,
+        copies: int = 3,
+        told: Callable[[int, int], None] | None = None,
+    ) -> GuardPanel:
+        """As in `helpers.lab.Lab`, as a chart with controls."""
+        compare = super().compare_guards
+        return GuardPanel(compare, compare(faults, guards, copies, told))
 
     def _announce(self) -> None:
         """In a notebook, the last line of the cell shows the lab; elsewhere, as before."""

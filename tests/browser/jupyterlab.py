@@ -117,7 +117,8 @@ _TOO_WIDE = """(selector) => {
   const found = [];
   for (const element of document.querySelectorAll(selector)) {
     const output = element.closest('.jp-OutputArea-output');
-    if (!output) continue;
+    // A table may be wider than its frame: it scrolls there.
+    if (!output || element.parentElement.closest('[role=region][tabindex]')) continue;
     const edge = output.getBoundingClientRect().right;
     const {right, width} = element.getBoundingClientRect();
     if (width > 0 && right > edge + 1) {

@@ -22,6 +22,14 @@ while not any("meanwhile" in file.read_text(encoding="utf-8") for file in home.r
     assert time.monotonic() < end, "nothing was saved while this cell ran"
     time.sleep(0.05)
 """
+# Ends when the chart was drawn anew while it ran.
+COMPARING = """
+import time
+end = time.monotonic() + 60
+while chart.result.copies == 3:
+    assert time.monotonic() < end, "nothing was compared while this cell ran"
+    time.sleep(0.05)
+"""
 CELLS = {
     "ready": "from helpers.show import Lab\nlab = Lab('idempotent-consumer')\nlab",
     "vocabulary": "lab.vocabulary()",
@@ -33,6 +41,8 @@ CELLS = {
     "outcome": "lab.outcome()",
     "error": "lab.require('repeat')",
     "busy": BUSY,
+    "compare": "chart = lab.compare_guards(['producer-copy'], ['none', 'conditional-write'])\nchart",
+    "comparing": COMPARING,
 }
 ANSWER = "Le même message, livré deux fois. Тот же заказ."
 
@@ -103,6 +113,28 @@ def test_an_answer_is_saved_while_a_cell_runs(lesson: tuple[Notebook, Seen]) -> 
     assert seen == Seen()
 
 
+def test_guards_are_compared_by_keyboard_while_a_cell_runs(lesson: tuple[Notebook, Seen]) -> None:
+    notebook, seen = lesson
+    notebook.run_cell("compare")
+    tab = notebook.page
+    expect(tab.locator(".once-live svg[role=img]")).to_have_count(2)
+    expect(tab.locator(".once-live svg[role=img]").first).to_contain_text("3 → 3 ✗")
+    notebook.start_cell("comparing")
+    copies = tab.locator(".once-live input[type=number]")
+    copies.fill("5")
+    copies.press("Tab")
+    button = tab.locator(".once-live button").last
+    expect(button).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect(button).to_be_disabled()
+    notebook.wait_until_ended("comparing")
+    expect(tab.locator(".once-live svg[role=img]").first).to_contain_text("5 → 5 ✗")
+    expect(tab.locator(".once-live svg[role=img]").last).to_contain_text("5 → 1 ✓")
+    expect(button).to_be_enabled()
+    assert notebook.failed_cells() == []
+    assert seen == Seen()
+
+
 def test_a_prediction_is_answered_by_keyboard_and_kept(lesson: tuple[Notebook, Seen]) -> None:
     notebook, seen = lesson
     notebook.run_cell("predict")
@@ -159,7 +191,7 @@ def test_everything_fits_the_pane(fresh: tuple[Notebook, Seen], width: int, heig
     notebook, seen = fresh
     notebook.page.set_viewport_size({"width": width, "height": height})
     notebook.use_whole_window(dark=dark)
-    for cell in (name for name in CELLS if name != "busy"):
+    for cell in (name for name in CELLS if name not in {"busy", "comparing"}):
         notebook.run_cell(cell)
         notebook.screenshot(f"{'dark' if dark else 'light'}-{width}-{cell}", cell)
     assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]

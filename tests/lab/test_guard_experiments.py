@@ -41,12 +41,22 @@ EXPECTED = {
 }
 
 
+@pytest.fixture(scope="module")
+def compared(opened):
+    """All of them side by side, which takes a fifth of the time that they take one after the other."""
+    return {(row.guard, row.fault): row for row in opened.compare_guards(FAULTS, GUARDS, copies=2).rows}
+
+
 @pytest.mark.parametrize("case", EXPECTED, ids="-with-".join)
-def test_each_guard_under_each_fault(opened, case):
-    result = opened.experiment(*case)
+def test_each_guard_under_each_fault(compared, case):
+    result = compared[case]
     seen = (result.deliveries, result.runs, result.accepted, result.refused, result.orders, result.effects)
     assert seen == EXPECTED[case]
-    assert (result.guard, result.fault) == case
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_experiment_alone_comes_to_the_same_result(opened, compared, fault):
+    assert opened.experiment("read-then-write", fault) == compared["read-then-write", fault]
 
 
 def test_every_case_is_expected():

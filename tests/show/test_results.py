@@ -15,6 +15,7 @@ from helpers.lab.executions import Arrow, Attempt, Execution, HistoryRow, State,
 from helpers.lab.experiments import BatchResult, ExperimentResult
 from helpers.lab.explorer import Action, Counterexample, Exploration, GuardTable
 from helpers.lab.faults import FaultNotice
+from helpers.lab.guard_comparison import GuardComparison
 from helpers.lab.history import Step
 from helpers.lab.lab import Outcome
 from helpers.lab.properties import PROPERTIES, Report, Verdict
@@ -101,6 +102,7 @@ VALUES: list[Any] = [
     View((), (), (), (), (), None),
     OUTCOME,
     ExperimentResult("read-then-write", "interleaved", 2, 2, 2, 0, 1, 2),
+    GuardComparison(("none",), ("none",), 3, (ExperimentResult("none", "none", 1, 1, 1, 0, 1, 1),)),
     BatchResult(False, 3, (("order-1", 3), (EVIL, 3)), 9, 10),
     Rest(),
     Rest(0, 1, 0, 30, ("It failed: `x < 1`.", "1 message is hidden.")),
@@ -130,7 +132,7 @@ def test_static_forms(value: Any) -> None:
     assert {name for name, _attributes in outline.elements} <= {
         *("div", "p", "ul", "li", "span", "strong", "em", "code", "br"),
         *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
-        *("svg", "path", "polygon", "rect", "circle", "text", "tspan"),
+        *("svg", "path", "polygon", "rect", "circle", "text", "tspan", "img"),
     }
     assert data["text/plain"].strip()
     assert "0x" not in data["text/plain"], "no ids of objects"
