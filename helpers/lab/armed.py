@@ -120,9 +120,7 @@ class ArmedList:
             if fault.id == number:
                 self._disarm(fault)
         self.changed()
-        return FaultNotice(
-            "none", _("This fault was disarmed: {fault}.").format(fault=waiting[number].description)
-        )
+        return FaultNotice("none", _("This fault was disarmed: {fault}.").format(fault=waiting[number].description))
 
     def clear(self) -> FaultNotice:
         """Disarm all faults. A call that is held goes on."""

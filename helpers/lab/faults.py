@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from helpers.cloud.faults import Fault
     from helpers.lab.lesson_world import LessonWorld
 
-__all__ = ["MOST_COPIES", "MOST_REFUSALS", "MOST_SECONDS", "ArmedFault", "FaultNotice", "LabFaults"]
+__all__ = ["MOST_COPIES", "MOST_REFUSALS", "MOST_SECONDS", "USUAL_SECONDS", "ArmedFault", "FaultNotice", "LabFaults"]
 
 MOST_COPIES = 50
 MOST_LOST = 10
-USUAL_SECONDS, MOST_SECONDS = 30, 900
+USUAL_SECONDS = 30
+MOST_SECONDS = 900
 """Seconds. SQS delays a message by at most 900 (SQS API Reference, "SendMessage")."""
 
 
@@ -315,4 +316,3 @@ class LabFaults(TableFaults):
             _("This fault sends a job again, so it needs a job that was sent before."),
             _("Run the cells of step 3 first. Then try again."),
         )
-

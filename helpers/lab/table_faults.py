@@ -23,7 +23,9 @@ MOST_REFUSALS = 2
 than the worker may run."""
 
 MOST_CRASHES = 5
-FEWEST_PERCENT, USUAL_PERCENT, MOST_PERCENT = 1, 30, 100
+FEWEST_PERCENT = 1
+USUAL_PERCENT = 30
+MOST_PERCENT = 100
 
 WRITES = ("PutItem", "UpdateItem", "TransactWriteItems")
 """The actions with which the role lets the worker write: a guard may stand in any of them."""
@@ -163,9 +165,9 @@ class TableFaults(ArmedList):
         self._arm("lose-some-answers", fault)
         return FaultNotice(
             "lose-some-answers",
-            _("About {percent} of 100 writes of `{function}` will be done without an answer, until you cancel it.").format(
-                percent=share, function=self._function
-            )
+            _(
+                "About {percent} of 100 writes of `{function}` will be done without an answer, until you cancel it."
+            ).format(percent=share, function=self._function)
             + " "
             + _("The SDK sends the same write again by itself."),
         )

@@ -26,6 +26,8 @@ def bundle(shown: Shown, widget: ipywidgets.Widget | None = None) -> dict[str, A
     data: dict[str, Any] = {"text/plain": shown.text(), "text/html": shown.html()}
     if widget is not None:
         view = widget._repr_mimebundle_()
+        if isinstance(view, tuple):  # anywidget gives its metadata as well
+            view = view[0]
         if WIDGET_VIEW in view:
             data[WIDGET_VIEW] = view[WIDGET_VIEW]
     return data
