@@ -44,9 +44,10 @@ def scripts(faults: WorkflowFaults) -> tuple[Script, ...]:
             _NEEDS,
             (
                 Step(
-                    _("Start an execution whose first attempt fails after the write. The workflow tries again."),
+                    _("Start an execution. Its first attempt fails after the write."),
                     lambda order: faults.start_order(order, order, mode="after-write"),
                 ),
+                Step(_("Skip the pause before the retry: the workflow tries again."), lambda order: faults.come_back()),
             ),
         ),
         Script(

@@ -39,6 +39,7 @@ function controlRow(control, send) {
     make("div", { class: "once-about" }, [
       make("span", { html: control.sentence }), " ", make("span", { class: "once-call", html: control.call }),
     ]),
+    make("div", { class: "once-said", role: "status", "data-said": control.method }),
   ]);
 }
 
@@ -99,7 +100,6 @@ function render({ model, el }) {
     class: "once-disarm", title: words["disarm-sentence"], "data-method": "clear",
   });
   const armed = make("ul", { role: "list", class: "once-armed", "aria-label": words.armed });
-  const said = make("div", { class: "once-said" });
   const cards = model.get("presets").map((preset, place) => presetCard(preset, words, send, place === 0));
   const demonstrations = make("details", { class: "once-group", "data-group": "demonstrations", open: true }, [
     make("summary", {}, [words.demonstrations, make("span", { class: "once-count", text: ` (${cards.length})` })]),
@@ -110,8 +110,8 @@ function render({ model, el }) {
     make("div", { class: "once-bar" }, [
       make("div", { class: "once-line" }, [make("strong", { text: words.title }), status, disarm]),
       armed,
+      make("div", { class: "once-said", role: "status", "data-said": "clear" }),
     ]),
-    said,
     cards.length ? demonstrations : null,
     ...model.get("groups").map((group) => groupOf(group, send)),
   ]);
@@ -130,7 +130,14 @@ function render({ model, el }) {
     // The button that was pressed is gone: the next one takes its place, so that nobody has to search the page.
     if (focused) (armed.querySelector("button") || disarm).focus();
   }
-  const showSaid = () => { said.innerHTML = model.get("said"); };
+  // What came of a press stands where the press was, the error too.
+  const showSaid = () => {
+    const { at, html } = model.get("said");
+    for (const place of panel.querySelectorAll("[data-said]")) {
+      if (place.dataset.said === at) place.innerHTML = html;
+      else if (place.hasChildNodes()) place.replaceChildren();
+    }
+  };
   const showScene = () => { for (const card of cards) card.show(model.get("scene")); };
 
   const listeners = { "change:armed": showArmed, "change:said": showSaid, "change:scene": showScene };

@@ -7,6 +7,7 @@ a presenter plays step by step.
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -123,21 +124,21 @@ class LivePanel:
     def show_armed(self) -> None:
         """Read which faults are armed and write it into the panel. May be called from any thread."""
 
-        @shown_errors(self._show_said)
+        @shown_errors(lambda html: self._show_said(DISARM_ALL, html))
         def show() -> None:
             self.widget.show(armed=[_armed(fault) for fault in self._faults().armed()])
 
         show()
 
     def press(self, method: str, number: int | None = None) -> None:
-        """What the button of a fault does."""
+        """What the button of a fault does. What came of it, an error too, is shown where the button is."""
 
-        @shown_errors(self._show_said)
+        @shown_errors(lambda html: self._show_said(method, html))
         def press() -> None:
             control = self._controls[method]
             call = getattr(self._faults(), method)
             result = call(control.number.first if number is None else number) if control.number else call()
-            self._show_said(_done(_("Done: {control}").format(control=control.label), str(result)))
+            self._show_said(method, _done(_("Done: {control}").format(control=control.label), str(result)))
             self.show_armed()
 
         press()
@@ -145,13 +146,12 @@ class LivePanel:
     def cancel(self, number: int) -> None:
         """What the button beside an armed fault does."""
 
-        @shown_errors(self._show_said)
+        @shown_errors(lambda html: self._show_said(DISARM_ALL, html))
         def cancel() -> None:
-            self._show_said(_done(_("Cancelled"), str(self._faults().cancel(number))))
-            self.show_armed()
+            self._show_said(DISARM_ALL, _done(_("Cancelled"), str(self._faults().cancel(number))))
 
         cancel()
-        # It may have fired meanwhile: then the list was an old one.
+        # Also after an error: it fired meanwhile, and the list was an old one.
         self.show_armed()
 
     def play(self, name: str, act: str) -> None:
@@ -201,8 +201,8 @@ class LivePanel:
         shown = {"name": preset.name, "done": preset.done, "left": preset.left, "busy": busy}
         self.widget.show(scene={**shown, "said": said})
 
-    def _show_said(self, html: str) -> None:
-        self.widget.show(said=html)
+    def _show_said(self, method: str, html: str) -> None:
+        self.widget.show(said={"at": method, "html": html})
 
     def _pressed(self, content: dict[str, Any]) -> None:
         """A message of the page."""
@@ -277,8 +277,8 @@ def _preset(preset: Preset) -> dict[str, Any]:
         "name": preset.name,
         "title": preset.title,
         "steps": [prose(step).html for step in preset.steps],
-        "watch": prose(labelled(_("Look at"), preset.watch)).html,
-        "proof": prose(labelled(_("Proof"), preset.proof)).html,
+        "watch": prose(labelled(f"**{_('What to look at')}**", preset.watch)).html,
+        "proof": prose(labelled(f"**{_('What proves the guard right')}**", preset.proof)).html,
         "call": code(preset.call).html,
         "bare": preset.has_bare,
     }
@@ -306,8 +306,6 @@ def _counted(preset: Preset, counted: Counted, bare: int | None = None) -> str:
                 paragraph(plain(_("The order was written more than once: this worker has no guard that holds.")))
             )
     if bare is not None:
-        from dataclasses import replace
-
-        lines.append(paragraph(prose(replace(counted, without_guard=bare).sentences()[-1])))
+        lines.append(paragraph(prose(dataclasses.replace(counted, without_guard=bare).sentences()[-1])))
     tone = "good" if counted.accepted <= 1 else "bad"
     return page([box(tone, "".join(lines), live=True)])

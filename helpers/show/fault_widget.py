@@ -29,7 +29,7 @@ class PanelWidget(anywidget.AnyWidget):
     groups = traitlets.List().tag(sync=True)
     presets = traitlets.List().tag(sync=True)
     armed = traitlets.List().tag(sync=True)
-    said = traitlets.Unicode().tag(sync=True)
+    said = traitlets.Dict().tag(sync=True)
     scene = traitlets.Dict().tag(sync=True)
 
     def __init__(self, **texts: Any) -> None:
