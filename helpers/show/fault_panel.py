@@ -57,6 +57,12 @@ class FaultPanel:
         if self._live is not None:
             self._live.show_armed()
 
+    def start_over(self) -> None:
+        """Show a fresh account: no fault is armed, and no demonstration has begun."""
+        if self._live is not None:
+            self._live.widget.show(said={}, scene={})
+            self._live.show_armed()
+
     def show_armed_soon(self) -> None:
         """The same from another thread, once for all that happens at this moment: whoever calls must not wait."""
         with self._lock:

@@ -86,7 +86,7 @@ class Lab(lab.Lab):
         self.faults.face = self._panel
         self.faults.changed = self._panel.show_armed
         self._closing.callback(self.cloud.journal.subscribe(self._tell_panel))
-        self._panel.show_armed()
+        self._panel.start_over()
 
     def _tell_panel(self, event: object) -> None:
         from helpers.cloud.journal import FaultFired, RunEnded
