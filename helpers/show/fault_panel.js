@@ -121,7 +121,7 @@ function render({ model, el }) {
     const focused = armed.contains(document.activeElement);
     status.textContent = list.length ? `● ${words.armed}: ${list.length}` : `○ ${words.none}`;
     status.classList.toggle("once-some", list.length > 0);
-    armed.replaceChildren(...list.map((fault) => make("li", {}, [
+    armed.replaceChildren(...list.map((fault) => make("li", { "data-holding": fault.holding }, [
       make("span", {}, [make("strong", { text: fault.words }), ` – ${fault.count}`]),
       button(words.cancel, () => send({ cancel: fault.number }), {
         "aria-label": `${words.cancel}: ${fault.words}`, "data-cancel": fault.number,

@@ -291,7 +291,7 @@ def _preset(preset: Preset) -> dict[str, Any]:
 
 
 def _armed(fault: ArmedFault) -> dict[str, Any]:
-    return {"number": fault.number, "words": fault.description, "count": fault.count}
+    return {"number": fault.number, "words": fault.description, "count": fault.count, "holding": fault.holding}
 
 
 def _done(title: str, text: str) -> str:
