@@ -126,8 +126,9 @@ class Preset:
         others = self._faults.armed()
         if others:
             self._faults.clear()
+        for other in self._faults.presets():
+            other.done = 0  # its faults are gone, so it cannot go on
         self.order = self._faults.fresh_order(self.name)
-        self.done = 0
         notice = self._step()
         if others:
             cleared = _("The faults that were armed before were disarmed.")
@@ -183,9 +184,12 @@ class Preset:
         guard, fault, copies = self._script.bare
         return experiment(self._faults.lesson.services, guard, fault, copies)
 
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.title}>"
+
     def __str__(self) -> str:
         numbered = [f"{number}. {text}" for number, text in enumerate(self.steps, 1)]
-        return "\n".join([self.title, *numbered, self.watch, self.proof, self.call])
+        return "\n".join([self.title, *numbered, self.watch, self.proof])
 
     def _step(self) -> FaultNotice:
         step = self._script.steps[self.done]

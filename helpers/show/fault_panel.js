@@ -75,7 +75,7 @@ function presetCard(preset, words, send, opened) {
     show(scene) {
       const mine = scene.name === preset.name;
       const done = mine ? scene.done : 0;
-      card.busy = mine && scene.busy;
+      card.busy = Boolean(scene.busy);  // one demonstration at a time
       steps.forEach((step, place) => {
         const [sign, word] = place < done ? ["✓", words.done] : done && place === done ? ["→", words.now] : ["", ""];
         step.firstChild.textContent = sign ? `${sign} ${word}: ` : "";
@@ -85,7 +85,7 @@ function presetCard(preset, words, send, opened) {
       for (const one of [next, end, bare].filter(Boolean)) one.setAttribute("aria-disabled", String(card.busy));
       if (!mine) said.replaceChildren();
       else if (scene.said) said.innerHTML = scene.said;
-      card.element.classList.toggle("once-busy", card.busy);
+      card.element.classList.toggle("once-busy", mine && card.busy);
     },
   };
   return card;
