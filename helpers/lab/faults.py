@@ -10,81 +10,79 @@ Each returns a notice that says in the reader's language what will happen. The f
 from __future__ import annotations
 
 import json
-from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from helpers.cloud.fault_targets import ANY
-from helpers.lab.errors import NothingSent
-from helpers.lab.evidence import HIGHEST_QUANTITY, Job, first_details
+from helpers.lab.armed import ArmedFault, FaultNotice
+from helpers.lab.errors import NothingSent, StepMissing
+from helpers.lab.evidence import HIGHEST_QUANTITY, Job, first_details, runs_for
 from helpers.lab.language import _, ngettext
 from helpers.lab.parameters import whole
+from helpers.lab.presets import Orders, Preset, Script, chosen, wait_for_rest
 from helpers.lab.slow_worker import SlowWorker
+from helpers.lab.table_faults import MOST_REFUSALS, WRITES, TableFaults
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from helpers.cloud import Cloud
     from helpers.cloud.faults import Fault
     from helpers.lab.lesson_world import LessonWorld
 
+__all__ = ["MOST_COPIES", "MOST_REFUSALS", "MOST_SECONDS", "USUAL_SECONDS", "ArmedFault", "FaultNotice", "LabFaults"]
+
 MOST_COPIES = 50
-MOST_REFUSALS = 2
-"""Calls. After a refused call boto3 waits up to 1, 2, 4 s (botocore's mode "standard"): three refusals can last longer
-than the worker may run."""
-
-_WRITES = ("PutItem", "UpdateItem", "TransactWriteItems")
-"""The actions with which the role lets the worker write: a guard may stand in any of them."""
-
-_KEPT = 200
-"""How many faults are remembered."""
+MOST_LOST = 10
+USUAL_SECONDS = 30
+MOST_SECONDS = 900
+"""Seconds. SQS delays a message by at most 900 (SQS API Reference, "SendMessage")."""
 
 
-@dataclass(frozen=True, slots=True)
-class FaultNotice:
-    """What a fault did or will do; `text` is in the reader's language."""
-
-    fault: str
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class ArmedFault:
-    """A fault that was armed. `remaining`: how often it can still fire; `fired`: how often it did."""
-
-    fault: str
-    description: str
-    remaining: int
-    fired: int = 0
-
-
-class LabFaults:
+class LabFaults(TableFaults):
     """The faults of one lab. `face` is what `panel` gives: helpers.show puts its panel there."""
 
     offered: ClassVar[tuple[str, ...]] = (
         "send_again",
         "other_details",
-        "deliver_again",
+        "late_message",
         "poison_message",
+        "crash_at_start",
         "crash_before_write",
         "slow_worker",
+        "two_at_once",
+        "lose_request",
+        "lose_answer",
+        "lose_some_answers",
+        "late_answer",
         "throttle",
         "server_error",
-        "lose_answer",
+        "refuse_write",
         "crash_after_write",
+        "crash_at_end",
+        "deliver_again",
         "clear",
     )
-    """The methods that the lesson's panel shows, in its order."""
+    """The methods that the lesson's panel shows, in its order: the way of a job through the system."""
+
+    opened: ClassVar[frozenset[str]] = frozenset({"in-queue", "after-write"})
+    """The groups of the panel that are open from the beginning."""
 
     def __init__(self, cloud: Cloud, lesson: LessonWorld) -> None:
-        self._cloud = cloud
-        self._lesson = lesson
+        super().__init__(cloud, lesson)
         self._queue = lesson.queue
-        self._function = lesson.function
-        self._mine: deque[tuple[str, Fault]] = deque(maxlen=_KEPT)
         self._slow: SlowWorker | None = None
+        self._orders = Orders()
+        self._presets: dict[str, Preset] = {}
         self.face: Any = self.offered
+
+    @property
+    def cloud(self) -> Cloud:
+        """The account that is broken here."""
+        return self._cloud
+
+    @property
+    def lesson(self) -> LessonWorld:
+        """The world of the lesson."""
+        return self._lesson
 
     def panel(self) -> Any:
         """The fault controls, to be shown in a cell; without helpers.show, the names of their methods."""
@@ -110,19 +108,40 @@ class LabFaults:
             ).format(count=copies),
         )
 
-    def deliver_again(self) -> FaultNotice:
-        """Lose the next acknowledgement: the queue hands the same message out again, under the same message id.
+    def deliver_again(self, n: int = 1) -> FaultNotice:
+        """Lose the next `n` (1 to 10) acknowledgements: the queue hands the same message out again, under the same
+        message id.
 
-        Raises NothingSent when there is no queue.
+        Raises BadParameter, and NothingSent when there is no queue.
         """
         self._queue_url()
-        self._mine.append(("deliver-again", self._cloud.faults.lose_acknowledgement(self._queue)))
+        times = whole("n", n, 1, MOST_LOST)
+        self._arm("deliver-again", self._cloud.faults.lose_acknowledgement(self._queue, times))
         return FaultNotice(
             "deliver-again",
-            _("The next acknowledgement will be lost, although the job was done.")
+            ngettext(
+                "The next acknowledgement will be lost, although the job was done.",
+                "The next {count} acknowledgements will be lost, although the jobs were done.",
+                times,
+            ).format(count=times)
             + " "
-            + _("Its message comes back when the visibility timeout ends."),
+            + self._after_a_crash(),
         )
+
+    def late_message(self, seconds: int = USUAL_SECONDS) -> FaultNotice:
+        """Let the next message that is sent to the queue arrive `seconds` (1 to 900) later.
+
+        Raises BadParameter, and NothingSent when there is no queue.
+        """
+        later = whole("seconds", seconds, 1, MOST_SECONDS)
+        self._queue_url()
+        self._arm("late-message", self._cloud.faults.late_message(self._queue, later))
+        text = ngettext(
+            "The next message will arrive {seconds} second later, or at once after `lab.skip({seconds})`.",
+            "The next message will arrive {seconds} seconds later, or at once after `lab.skip({seconds})`.",
+            later,
+        )
+        return FaultNotice("late-message", text.format(seconds=later))
 
     def other_details(self) -> FaultNotice:
         """Send the first order's id with another quantity: the same body for the same order.
@@ -148,26 +167,13 @@ class LabFaults:
 
     # --- before the write -----------------------------------------------------------------------------
 
-    def crash_before_write(self) -> FaultNotice:
-        """Kill the worker's process right before its next write: nothing is stored."""
-        self._worker()
-        self._mine.append(
-            ("crash-before-write", self._cloud.faults.crash(self._function, action=_WRITES, when="before"))
-        )
-        return FaultNotice(
-            "crash-before-write",
-            _("The process of `{function}` will be killed right before its next write.").format(function=self._function)
-            + " "
-            + _("Its message comes back when the visibility timeout ends."),
-        )
-
     def slow_worker(self) -> FaultNotice:
         """Hold the worker's next write while the visibility timeout ends: the message is handled twice at once."""
         self._worker()
         if self._slow:
             self._slow.stop()
-        self._slow = SlowWorker(self._cloud, self._lesson, _WRITES)
-        self._mine.append(("slow-worker", self._slow.fault))
+        self._slow = SlowWorker(self._cloud, self._lesson, WRITES)
+        self._arm("slow-worker", self._slow.fault)
         return FaultNotice(
             "slow-worker",
             _("The next write of `{function}` will be held while the visibility timeout ends.").format(
@@ -177,95 +183,63 @@ class LabFaults:
             + _("So the same message is handled twice at once."),
         )
 
-    # --- on the way -----------------------------------------------------------------------------------
+    # --- demonstrations -------------------------------------------------------------------------------
 
-    def throttle(self, n: int = MOST_REFUSALS) -> FaultNotice:
-        """Let DynamoDB refuse the next `n` (1 or 2) calls of the worker: too many requests. Raises BadParameter."""
-        calls = whole("n", n, 1, MOST_REFUSALS)
-        self._worker()
-        self._mine.append(
-            ("throttle", self._cloud.faults.throttle("dynamodb", ANY, times=calls, function=self._function))
-        )
-        return FaultNotice(
-            "throttle",
-            ngettext(
-                "DynamoDB will refuse the next {count} call of `{function}`: too many requests.",
-                "DynamoDB will refuse the next {count} calls of `{function}`: too many requests.",
-                calls,
-            ).format(count=calls, function=self._function)
-            + " "
-            + _("The SDK waits and tries again by itself."),
-        )
+    def presets(self) -> tuple[Preset, ...]:
+        """The demonstrations of the lesson, in the order in which a teacher would show them."""
+        for script in self._scripts():
+            self._presets.setdefault(script.name, Preset(self, script))
+        return tuple(self._presets.values())
 
-    def server_error(self) -> FaultNotice:
-        """Let the worker's next write fail inside DynamoDB (HTTP status 500): nothing is stored."""
-        self._worker()
-        self._mine.append(
-            ("server-error", self._cloud.faults.server_error("dynamodb", _WRITES, function=self._function))
-        )
-        return FaultNotice(
-            "server-error",
-            _("The next write of `{function}` will fail inside DynamoDB. That attempt will store nothing.").format(
-                function=self._function
+    def preset(self, name: str) -> Preset:
+        """One demonstration: `arm()` begins it, `go_on()` does its next step, `play()` does everything.
+
+        Raises BadParameter when there is none of this name.
+        """
+        return chosen(self.presets(), name)
+
+    def send_order(self, order: str, quantity: int) -> None:
+        """Give the worker a job as a producer does. Raises NothingSent when there is no queue."""
+        self._queue_url()
+        self._lesson.services.send(self._queue, json.dumps({"id": order, "quantity": quantity}))
+
+    def fresh_order(self, base: str) -> str:
+        """An order id that nobody asked for so far; the same one in each run of the lesson."""
+        evidence = self._lesson.evidence()
+        stored = (order.id for order in self._lesson.stored_orders())
+        return self._orders.fresh(base, [*(str(job.order) for job in evidence.jobs(self._queue)), *stored])
+
+    def runs_of(self, order: str) -> int:
+        """How many runs were given this order."""
+        evidence = self._lesson.evidence()
+        return len(runs_for(order, evidence.jobs(self._queue), evidence.runs(self._function)))
+
+    def come_back(self) -> None:
+        """Let hidden messages of the queue come back now."""
+        wait_for_rest(self)
+        self._lesson.skip_waits()
+
+    def need_dead_letter_queue(self) -> None:
+        """Raises StepMissing when messages that fail again and again have nowhere to go."""
+        attributes = self._lesson.services.queue_attributes(self._queue) or {}
+        if "RedrivePolicy" not in attributes:
+            raise StepMissing(
+                "break",
+                _("The queue `{queue}` has no dead-letter queue.").format(queue=self._queue),
+                _("Without it, a message that fails comes back again and again."),
+                _("Run the cell that sets the redrive policy. Then try again."),
             )
-            + " "
-            + _("The SDK waits and tries again by itself."),
-        )
 
-    def lose_answer(self) -> FaultNotice:
-        """Do the worker's next write, and lose its answer: the SDK sends the write again."""
-        self._worker()
-        self._mine.append(("lose-answer", self._cloud.faults.lose_answer("dynamodb", _WRITES, function=self._function)))
-        return FaultNotice(
-            "lose-answer",
-            _("The next write of `{function}` will be done, and its answer will be lost.").format(
-                function=self._function
-            )
-            + " "
-            + _("The SDK sends the same write again by itself."),
-        )
+    def wait_for_rest(self) -> None:
+        """Wait until nothing happens any more; skips no time. Raises StillBusy."""
+        wait_for_rest(self)
 
-    # --- after the write ------------------------------------------------------------------------------
+    def _scripts(self) -> Sequence[Script]:
+        from helpers.lab.queue_presets import scripts
 
-    def crash_after_write(self) -> FaultNotice:
-        """Kill the worker's process right after its next write, before the message is acknowledged."""
-        self._worker()
-        self._mine.append(
-            ("crash-after-write", self._cloud.faults.crash(self._function, action=_WRITES, accepted=True))
-        )
-        return FaultNotice(
-            "crash-after-write",
-            _("The process of `{function}` will be killed right after its next accepted write.").format(
-                function=self._function
-            )
-            + " "
-            + _("Its message comes back when the visibility timeout ends."),
-        )
+        return scripts(self)
 
-    # --- what is armed --------------------------------------------------------------------------------
-
-    def armed(self) -> list[ArmedFault]:
-        """The faults that can still fire."""
-        live = self._cloud.faults.armed()
-        return [_as_armed(name, fault) for name, fault in list(self._mine) if fault in live]
-
-    def history(self) -> list[ArmedFault]:
-        """All faults that were armed in this account, oldest first, with how often each fired."""
-        return [_as_armed(name, fault) for name, fault in list(self._mine)]
-
-    def clear(self) -> FaultNotice:
-        """Disarm all faults. A call that is held goes on."""
-        count = len(self._cloud.faults.armed())
-        if self._slow:
-            self._slow.stop()
-            self._slow = None
-        self._cloud.faults.clear()
-        if not count:
-            return FaultNotice("none", _("No fault was armed."))
-        return FaultNotice(
-            "none",
-            ngettext("{count} fault was disarmed.", "{count} faults were disarmed.", count).format(count=count),
-        )
+    # --- for Lab and papermill ------------------------------------------------------------------------
 
     def apply(self, name: str) -> FaultNotice | None:
         """Arm or do what papermill's parameter `fault` names; "none" does nothing. Raises BadParameter."""
@@ -290,6 +264,12 @@ class LabFaults:
             self._slow.stop()
             self._slow = None
 
+    def _disarm(self, fault: Fault) -> None:
+        if self._slow and self._slow.fault is fault:
+            self._slow.stop()
+            self._slow = None
+        super()._disarm(fault)
+
     def _jobs(self) -> list[Job]:
         jobs = self._lesson.evidence().jobs(self._queue)
         self._queue_url()
@@ -302,10 +282,6 @@ class LabFaults:
         if url is None:
             raise self._no_queue()
         return url
-
-    def _worker(self) -> None:
-        if self._lesson.services.function(self._function) is None:
-            raise self._no_worker()
 
     def _where_it_ends(self) -> str:
         """What becomes of a job that fails each time, as a further sentence, if there is something to say."""
@@ -334,34 +310,9 @@ class LabFaults:
             _("Run the cells of step 2 and step 3 again. Then try again."),
         )
 
-    def _no_worker(self) -> NothingSent:
-        return NothingSent(
-            _("There is no function `{function}`.").format(function=self._function),
-            _("This fault works on the worker of the lesson. It was deleted."),
-            _("Run `lab.reset()`. Then run the cells of step 2 and step 3 again."),
-        )
-
     def _nothing_sent(self) -> NothingSent:
         return NothingSent(
             _("No job was sent to `{queue}` so far.").format(queue=self._queue),
             _("This fault sends a job again, so it needs a job that was sent before."),
             _("Run the cells of step 3 first. Then try again."),
         )
-
-
-def describe(fault: str) -> str:
-    """An armed fault in a few words."""
-    return {
-        "deliver-again": _("The next acknowledgement is lost"),
-        "crash-before-write": _("The process is killed before its next write"),
-        "crash-after-write": _("The process is killed after its next accepted write"),
-        "throttle": _("DynamoDB refuses the next calls: too many requests"),
-        "server-error": _("The next write fails inside DynamoDB"),
-        "lose-answer": _("The answer of the next write is lost"),
-        "slow-worker": _("The next write is held while the visibility timeout ends"),
-        "hold-worker": _("The next run is held until the faults are cleared"),
-    }[fault]
-
-
-def _as_armed(name: str, fault: Fault) -> ArmedFault:
-    return ArmedFault(name, describe(name), fault.remaining or 0, fault.fired)

@@ -6,8 +6,9 @@
 2. `helpers/lab/<slug_>.py` with a subclass of `LessonWorld` (a lesson with a queue: of `QueueWorld`). Give it the class
    attributes below, a frozen dataclass of its parameters, and `checked`, `provide`, `probes`, `counts`.
 3. `helpers/lab/<slug_>_checks.py` with the probes: one per point of lesson.toml, by the ids that stand there.
-4. If it breaks things in its own way, a subclass of `LabFaults` with `offered`, returned by `make_faults`; and in
-   `helpers/show/fault_panel.py` a control for each method that no lesson had before.
+4. If it breaks things in its own way, a subclass of `LabFaults` with `offered`, `opened` and `_scripts` (its
+   demonstrations), returned by `make_faults`; and in `helpers/show/fault_controls.py` a control for each method that
+   no lesson had before.
 5. An entry in `WORLDS` below. Nothing else knows the names of lessons.
 
 What a notebook calls then works: `lab.check`, `lab.require`, `lab.settle`, `lab.skip`, `lab.apply`, `lab.faults`,

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import json
+from typing import TYPE_CHECKING, ClassVar
 
 from helpers.lab.errors import NothingSent
 from helpers.lab.evidence import key_of
 from helpers.lab.faults import FaultNotice, LabFaults
 from helpers.lab.language import _
-from helpers.lab.order_file import BUCKET, order_of_key, read_event, uploads
+from helpers.lab.order_file import BUCKET, FOLDER, order_of_key, read_event, runs_for_order, uploads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from helpers.lab.presets import Script
 
 
 class OrderFileFaults(LabFaults):
     """The faults of this lesson."""
 
-    offered: ClassVar[tuple[str, ...]] = ("upload_again", "send_twice", "broken_message", "slow_worker", "clear")
+    offered: ClassVar[tuple[str, ...]] = (
+        "upload_again",
+        "send_twice",
+        "broken_message",
+        "crash_before_write",
+        "slow_worker",
+        "crash_after_write",
+        "clear",
+    )
+    """Few and clear: the lesson is for beginners."""
+
+    opened: ClassVar[frozenset[str]] = frozenset({"in-bucket", "in-queue", "before-write", "after-write"})
 
     def upload_again(self) -> FaultNotice:
         """Put the last good file into the bucket again: S3 sends another event. Raises NothingSent.
@@ -55,6 +72,30 @@ class OrderFileFaults(LabFaults):
         self._cloud.faults.send_poison(self._queue)
         text = _("A message that is not JSON was sent. The worker cannot read it.")
         return FaultNotice("broken-message", text + self._where_it_ends())
+
+    # --- for demonstrations ---------------------------------------------------------------------------
+
+    def upload(self, order: str, quantity: int) -> None:
+        """Upload the file of an order, as a customer does. Raises NothingSent when there is no bucket."""
+        s3 = self._lesson.services.client("s3")
+        if BUCKET not in {bucket["Name"] for bucket in s3.list_buckets()["Buckets"]}:
+            raise self._nothing_uploaded()
+        s3.put_object(Bucket=BUCKET, Key=f"{FOLDER}/{order}", Body=json.dumps({"id": order, "quantity": quantity}))
+
+    def fresh_order(self, base: str) -> str:
+        known = {str(order_of_key(str(call.parameters["Key"]))) for call in uploads(self._lesson.evidence())}
+        return self._orders.fresh(base, known, "{base}/{number}")
+
+    def runs_of(self, order: str) -> int:
+        evidence = self._lesson.evidence()
+        return len(runs_for_order(order, self._jobs(), evidence.runs(self._function)))
+
+    def _scripts(self) -> Sequence[Script]:
+        from helpers.lab.order_file_presets import scripts
+
+        return scripts(self)
+
+    # --- for Lab and papermill ------------------------------------------------------------------------
 
     def apply(self, name: str) -> FaultNotice | None:
         self._lesson.choose({"fault": name})

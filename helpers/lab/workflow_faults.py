@@ -13,12 +13,15 @@ from helpers.lab.errors import NothingSent
 from helpers.lab.evidence import HIGHEST_QUANTITY, Order
 from helpers.lab.faults import FaultNotice, LabFaults
 from helpers.lab.language import _
-from helpers.lab.protected_workflow import FIRST_ORDER, MACHINE, POLICY, WORKFLOW_ROLE, ProtectedWorkflow
+from helpers.lab.protected_workflow import FIRST_ORDER, MACHINE, POLICY, WORKFLOW_ROLE, ProtectedWorkflow, order_id
 from helpers.lab.rest import wait_until_rest
 from helpers.lab.services import policy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from helpers.cloud import Cloud
+    from helpers.lab.presets import Script
 
 TOO_MANY_FAILURES = 3
 """One more than the lesson's state machine retries."""
@@ -30,19 +33,29 @@ class WorkflowFaults(LabFaults):
     """The faults of a lab with a state machine."""
 
     offered: ClassVar[tuple[str, ...]] = (
-        "flaky",
         "permanent",
         "quantity_zero",
         "quantity_eleven",
         "other_quantity",
+        "same_name",
+        "throttle_worker",
+        "flaky",
         "more_failures",
+        "hold_worker",
+        "crash_before_write",
+        "lose_request",
+        "lose_answer",
+        "late_answer",
+        "throttle",
+        "server_error",
+        "crash_before_answer",
+        "lose_result",
         "remove_permission",
         "give_permission",
-        "same_name",
-        "hold_worker",
-        "crash_before_answer",
         "clear",
     )
+
+    opened: ClassVar[frozenset[str]] = frozenset({"in-order", "after-write"})
 
     def __init__(self, cloud: Cloud, lesson: ProtectedWorkflow) -> None:
         super().__init__(cloud, lesson)
@@ -146,7 +159,7 @@ class WorkflowFaults(LabFaults):
         """Hold the worker's next run at its first call to DynamoDB until `clear`: the execution keeps running."""
         self._worker()
         fault = self._cloud.faults.hold("dynamodb", ("UpdateItem", "GetItem"), function=self._function)
-        self._mine.append(("hold-worker", fault))
+        self._arm("hold-worker", fault)
         return FaultNotice(
             "hold-worker",
             _("The next run of `{function}` will be held until you call `lab.faults.clear()`.").format(
@@ -156,18 +169,44 @@ class WorkflowFaults(LabFaults):
             + _("After 5 seconds, the timeout of the function ends the run."),
         )
 
+    def throttle_worker(self) -> FaultNotice:
+        """Refuse the workflow's next call of the worker: too many runs at once."""
+        self._worker()
+        fault = self._cloud.faults.throttle("lambda", "Invoke", caller="workflow", resource=self._function)
+        self._arm("throttle-worker", fault)
+        return FaultNotice(
+            "throttle-worker",
+            _("Lambda will refuse the next call of the workflow: too many requests. The worker does not run.")
+            + " "
+            + _("For the workflow, the task fails with `Lambda.TooManyRequestsException`."),
+        )
+
+    # --- after the write ------------------------------------------------------------------------------
+
     def crash_before_answer(self) -> FaultNotice:
         """Kill the worker's process right after its next accepted order: its result never arrives."""
-        self._worker()
-        fault = self._cloud.faults.crash(self._function, action="PutItem", accepted=True)
-        self._mine.append(("crash-after-write", fault))
+        self._arm("crash-after-write", self._cloud.faults.crash(action="PutItem", accepted=True, **self._writing()))
         return FaultNotice(
             "crash-after-write",
             _("The process of `{function}` will be killed right after its next accepted write.").format(
                 function=self._function
             )
             + " "
-            + _("For the workflow, the task fails with `Runtime.ExitError`."),
+            + self._after_a_crash(),
+        )
+
+    def lose_result(self) -> FaultNotice:
+        """Let the worker do all its work, and lose its result on the way to the workflow."""
+        self._worker()
+        fault = self._cloud.faults.lose_answer("lambda", "Invoke", caller="workflow", resource=self._function)
+        self._arm("lose-result", fault)
+        return FaultNotice(
+            "lose-result",
+            _("The next run of `{function}` will do its work, and its result will be lost.").format(
+                function=self._function
+            )
+            + " "
+            + _("For the workflow, the task fails with `Lambda.SdkClientException`."),
         )
 
     def clear(self) -> FaultNotice:
@@ -176,10 +215,25 @@ class WorkflowFaults(LabFaults):
         Whether the worker stands at the held call already is chance, so the notice counts nothing.
         """
         super().clear()
-        # By itself, and not only among those that wait: a call that arrives at this moment does not wait yet.
-        for _name, fault in list(self._mine):
-            self._cloud.faults.cancel(fault)
         return FaultNotice("none", _("No fault is armed any more. A run that was held goes on."))
+
+    # --- for demonstrations ---------------------------------------------------------------------------
+
+    def start_order(self, name: str, order: str, **members: Any) -> None:
+        """Start an execution for an order; `members` are further members of its input, `mode` for example."""
+        self._start(self._free(name), {"id": order, "quantity": _QUANTITY, "mode": "normal", **members})
+
+    def fresh_order(self, base: str) -> str:
+        stored = (order.id for order in self._workflow.stored_orders())
+        return self._orders.fresh(base, [*self._workflow.started(), *stored])
+
+    def runs_of(self, order: str) -> int:
+        return sum(order_id(run) == order for run in self._workflow.evidence().runs(self._function))
+
+    def _scripts(self) -> Sequence[Script]:
+        from helpers.lab.workflow_presets import scripts
+
+        return scripts(self)
 
     def apply(self, name: str) -> FaultNotice | None:
         """Do what papermill's parameter `fault` names; "none" does nothing. Raises BadParameter."""
@@ -199,6 +253,9 @@ class WorkflowFaults(LabFaults):
         return does[name]() if name in does else None
 
     # --- inside ---------------------------------------------------------------------------------------
+
+    def _after_a_crash(self) -> str:
+        return _("For the workflow, the task fails with `Runtime.ExitError`.")
 
     def _quantity(self, quantity: int) -> FaultNotice:
         name = self._start_new(f"quantity-{quantity}-order", quantity=quantity, mode="normal")

@@ -31,7 +31,7 @@ class ShownFindings:
 def report(found: Report) -> ShownFindings:
     """Each property with its outcome, and the shortest proof of each that is broken."""
     rows = [(prose(sentence_of(one.property)), _outcome(one.outcome)) for one in found.verdicts]
-    tables = [Table(_("What the history says"), [_("Property"), _("Outcome")], rows)]
+    tables = [Table(_("What the history says"), [_("Property"), _("Verdict")], rows)]
     tables += [
         _story(_("What breaks “{property}”").format(property=short_name_of(one.property)), one.witness)
         for one in found.broken
@@ -60,7 +60,7 @@ def exploration(found: Exploration) -> ShownFindings:
     caption = ngettext("`{worker}`: {count} schedule", "`{worker}`: {count} schedules", found.schedules)
     caption = caption.format(worker=found.worker, count=number(found.schedules)).replace("`", "")
     rows = [(prose(sentence_of(name)), _outcome(outcome)) for name, outcome in found.outcomes]
-    tables = [Table(caption, [_("Property"), _("Outcome")], rows)]
+    tables = [Table(caption, [_("Property"), _("Verdict")], rows)]
     tables += [_schedule(one) for one in found.counterexamples[:1]]
     return ShownFindings(tables, [_bound() if found.schedules else "", _reason(found)])
 

@@ -1,346 +1,317 @@
 """The fault controls of a lesson as a panel: one button per fault, with what it is in the real world.
 
 Each button calls the plain method of `lab.faults` that is printed beside it. The panel shows which faults are
-armed, also when one has just fired, and the error when a call fails.
+armed, also when one has just fired, and the error when a call fails. Above the faults stand the demonstrations, which
+a presenter plays step by step.
 """
 
 from __future__ import annotations
 
-import itertools
+import dataclasses
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from helpers.lab.faults import MOST_COPIES, MOST_REFUSALS, ArmedFault, LabFaults
-from helpers.lab.language import _
+from helpers.lab.faults import ArmedFault, LabFaults
+from helpers.lab.language import _, labelled
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import beside_cells, root, row, words
-from helpers.show.markup import Table, box, code, heading, page, paragraph, plain, prose, sign
+from helpers.show.fault_controls import DISARM_ALL, Control, Group, controls, groups
+from helpers.show.markup import Table, box, code, heading, page, paragraph, plain, prose, sign, without_marks
 
+if TYPE_CHECKING:
+    from helpers.lab.presets import Counted, Preset
+    from helpers.show.fault_widget import PanelWidget
 
-@dataclass(frozen=True, slots=True)
-class Control:
-    """One button: where its fault acts, its label, the sentence beside it, the call it makes (as a learner would
-    type it). `number` is the first value and the largest of the call's argument, if it has one."""
+__all__ = ["FaultPanel", "controls"]
 
-    method: str
-    where: str
-    label: str
-    sentence: str
-    call: str
-    number: tuple[int, int] | None = None
-
-
-def controls(offered: Sequence[str] = LabFaults.offered) -> list[Control]:
-    """The controls of a lesson in the reader's language: those of the methods that it offers, in this order."""
-    known = {control.method: control for control in _controls()}
-    return [known[method] for method in offered]
-
-
-def _controls() -> list[Control]:
-    """All controls that a lesson has."""
-    in_bucket = _("In the bucket")
-    in_queue, before = _("In the queue"), _("Before the write")
-    on_the_way, after = _("On the way to the table"), _("After the write")
-    return [
-        Control(
-            "upload_again",
-            in_bucket,
-            _("Upload again"),
-            _("A customer sees no answer and uploads the same file again. S3 sends another message."),
-            "lab.faults.upload_again()",
-        ),
-        Control(
-            "send_twice",
-            in_queue,
-            _("Send twice"),
-            _("A queue can deliver a message twice. Here the same text goes into the queue again."),
-            "lab.faults.send_twice()",
-        ),
-        Control(
-            "broken_message",
-            in_queue,
-            _("Send a broken message"),
-            _("A program with an error sends a message that no worker can read."),
-            "lab.faults.broken_message()",
-        ),
-        Control(
-            "send_again",
-            in_queue,
-            _("Send again"),
-            _("A producer got no answer in time, so it sends the same job again. Each copy is a new message."),
-            "lab.faults.send_again(n)",
-            (1, MOST_COPIES),
-        ),
-        Control(
-            "other_details",
-            in_queue,
-            _("Send other details"),
-            _("Two programs use the same order id for different orders. The second job asks for another quantity."),
-            "lab.faults.other_details()",
-        ),
-        Control(
-            "deliver_again",
-            in_queue,
-            _("Deliver again"),
-            _("The queue loses an acknowledgement, so it hands out the same message again under the same message id."),
-            "lab.faults.deliver_again()",
-        ),
-        Control(
-            "poison_message",
-            in_queue,
-            _("Send a poison message"),
-            _("A program with an error sends a message that no worker can read."),
-            "lab.faults.poison_message()",
-        ),
-        Control(
-            "crash_before_write",
-            before,
-            _("Crash before the write"),
-            _("The machine of the worker dies before it has stored anything."),
-            "lab.faults.crash_before_write()",
-        ),
-        Control(
-            "slow_worker",
-            before,
-            _("Slow down the worker"),
-            _("A worker needs longer than the visibility timeout, so the queue hands the same message out again."),
-            "lab.faults.slow_worker()",
-        ),
-        Control(
-            "throttle",
-            on_the_way,
-            _("Throttle the table"),
-            _("More calls arrive than the table can take, so it refuses some of them."),
-            "lab.faults.throttle(n)",
-            (MOST_REFUSALS, MOST_REFUSALS),
-        ),
-        Control(
-            "server_error",
-            on_the_way,
-            _("Fail inside the service"),
-            _("A machine of the database service fails, and the service answers with an internal error."),
-            "lab.faults.server_error()",
-        ),
-        Control(
-            "lose_answer",
-            on_the_way,
-            _("Lose the answer"),
-            _("The network breaks after the write was done, so the worker cannot know if it was done."),
-            "lab.faults.lose_answer()",
-        ),
-        Control(
-            "crash_after_write",
-            after,
-            _("Crash after the write"),
-            _("The machine of the worker dies between the write and the acknowledgement."),
-            "lab.faults.crash_after_write()",
-        ),
-        Control(
-            "flaky",
-            _("In the order"),
-            _("Fail before the write"),
-            _("A connection breaks before the worker has stored anything. The next attempt works."),
-            "lab.faults.flaky()",
-        ),
-        Control(
-            "permanent",
-            _("In the order"),
-            _("Fail for ever"),
-            _("An order that no worker can accept. Each attempt would fail in the same way."),
-            "lab.faults.permanent()",
-        ),
-        Control(
-            "quantity_zero",
-            _("In the order"),
-            _("Order a quantity of 0"),
-            _("A form sends 0 because nobody chose a quantity."),
-            "lab.faults.quantity_zero()",
-        ),
-        Control(
-            "quantity_eleven",
-            _("In the order"),
-            _("Order a quantity of 11"),
-            _("An order that looks right, but is larger than the shop allows."),
-            "lab.faults.quantity_eleven()",
-        ),
-        Control(
-            "other_quantity",
-            _("In the order"),
-            _("Order another quantity"),
-            _("Two programs use the same order id for different orders."),
-            "lab.faults.other_quantity()",
-        ),
-        Control(
-            "more_failures",
-            _("In the order"),
-            _("Fail too often"),
-            _("A service is down for longer than all retries together."),
-            "lab.faults.more_failures()",
-        ),
-        Control(
-            "remove_permission",
-            _("In the permissions"),
-            _("Remove the permission"),
-            _("Somebody tidies up the policies and removes one that was needed."),
-            "lab.faults.remove_permission()",
-        ),
-        Control(
-            "give_permission",
-            _("In the permissions"),
-            _("Give the permission back"),
-            _("The policy is put back as it was."),
-            "lab.faults.give_permission()",
-        ),
-        Control(
-            "same_name",
-            _("At the start"),
-            _("Use the same name again"),
-            _("A program gets no answer to its start of an execution, so it starts it again under the same name."),
-            "lab.faults.same_name()",
-        ),
-        Control(
-            "hold_worker",
-            _("At the start"),
-            _("Hold the worker"),
-            _("The worker waits for a slow service, so the execution keeps running."),
-            "lab.faults.hold_worker()",
-        ),
-        Control(
-            "crash_before_answer",
-            after,
-            _("Crash after the write"),
-            _("The machine of the worker dies after the write, before its answer is on the way."),
-            "lab.faults.crash_before_answer()",
-        ),
-        Control(
-            "clear",
-            _("Everywhere"),
-            _("Clear the faults"),
-            _("The faults that have not fired yet are taken away. What has happened stays."),
-            "lab.faults.clear()",
-        ),
-    ]
+_PATIENCE = 0.05
+"""Seconds. Faults that fire together are shown together."""
 
 
 class FaultPanel:
     """The panel. Show it in a cell, or call `press(method)` as a button does."""
 
-    def __init__(self, faults: Callable[[], LabFaults], offered: Sequence[str] = LabFaults.offered) -> None:
+    def __init__(self, faults: Callable[[], LabFaults]) -> None:
         """`faults` gives the faults of the account that is open now: `lab.reset()` opens another one."""
         self._faults = faults
-        self._offered = offered
-        self._live: _LivePanel | None = None
+        self._live: LivePanel | None = None
+        self._lock = threading.Lock()
+        self._pending = False
+
+    @property
+    def live(self) -> LivePanel:
+        """The live panel, made when it is first asked for."""
+        if self._live is None:
+            self._live = LivePanel(self._faults)
+        return self._live
 
     @property
     def widget(self) -> ipywidgets.Widget:
-        """The live panel."""
-        if self._live is None:
-            self._live = _LivePanel(self._faults, controls(self._offered))
-        return self._live.root
+        return self.live.widget
 
     def show_armed(self) -> None:
         """Bring the live panel up to date, if there is one. May be called from any thread."""
         if self._live is not None:
             self._live.show_armed()
 
-    def press(self, method: str) -> None:
+    def start_over(self) -> None:
+        """Show a fresh account: no fault is armed, and no demonstration has begun."""
+        if self._live is not None:
+            self._live.widget.show(said={}, scene={})
+            self._live.show_armed()
+
+    def show_armed_soon(self) -> None:
+        """The same from another thread, once for all that happens at this moment: whoever calls must not wait."""
+        with self._lock:
+            if self._pending or self._live is None:
+                return
+            self._pending = True
+        timer = threading.Timer(_PATIENCE, self._show_now)
+        timer.daemon = True
+        timer.start()
+
+    def press(self, method: str, number: int | None = None) -> None:
         """Press the button of a control, as the mouse or the keyboard does."""
-        self.widget  # noqa: B018  the buttons exist from here on
-        assert self._live is not None
-        self._live.buttons[method].click()
+        self.live.press(method, number)
 
     def text(self) -> str:
-        return self._table().text()
+        return "\n\n".join(table.text() for table in self._tables())
 
     def html(self) -> str:
-        return page([self._table().html()])
+        return page(table.html() for table in self._tables())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return bundle(self, self.widget)
 
-    def _table(self) -> Table:
-        shown = controls(self._offered)
-        rows = [(plain(item.where), plain(item.label), prose(item.sentence), code(item.call)) for item in shown]
-        heads = [_("Where it acts"), _("Fault"), _("What happens in the real world"), _("Call")]
-        return Table(_("Fault controls"), heads, rows)
+    def _show_now(self) -> None:
+        with self._lock:
+            self._pending = False
+        self.show_armed()
+
+    def _tables(self) -> list[Table]:
+        faults = self._faults()
+        heads = [_("Fault"), _("What happens in the real world"), _("Call")]
+        tables = [Table(group.heading, heads, _rows(group.controls)) for group in _groups(faults)]
+        (clear,) = controls([DISARM_ALL])
+        shown = [
+            [plain(preset.title), prose(preset.watch), prose(preset.proof), code(preset.call)]
+            for preset in faults.presets()
+        ]
+        heads = [_("Demonstration"), _("What to look at"), _("What proves the guard right"), _("Call")]
+        demonstrations = Table(_("Demonstrations"), heads, shown)
+        return [
+            Table(_("Fault controls"), [_("At any time"), *tables[0].headers[1:]], _rows([clear])),
+            demonstrations,
+            *tables,
+        ]
 
 
-class _LivePanel:
-    """The widgets of the panel."""
+class LivePanel:
+    """What the live panel shows, and what its buttons do."""
 
-    def __init__(self, faults: Callable[[], LabFaults], shown: Sequence[Control]) -> None:
+    def __init__(self, faults: Callable[[], LabFaults]) -> None:
+        from helpers.show.fault_widget import PanelWidget
+
         self._faults = faults
-        self._armed = ipywidgets.HTML()
-        self._done = ipywidgets.HTML()
-        self.buttons: dict[str, ipywidgets.Button] = {}
-        self.numbers: dict[str, ipywidgets.BoundedIntText] = {}
-        rows: list[ipywidgets.Widget] = []
-        for where, together in itertools.groupby(shown, key=lambda control: control.where):
-            rows += [words(heading(where)), *(self._row(control) for control in together)]
-        self.root = root(heading(_("Fault controls")), [*rows, self._armed, self._done])
-        # "Clear the faults" lets a held call go on, so it must work while a cell waits in `lab.settle()`.
-        beside_cells(*self.numbers.values(), *self.buttons.values())
+        now = faults()
+        self._controls = {control.method: control for control in controls(now.offered)}
+        self.widget: PanelWidget = PanelWidget(
+            words=_words(),
+            groups=[_group(group) for group in _groups(now)],
+            presets=[_preset(preset) for preset in now.presets()],
+        )
+        self.widget.on_press(self._pressed)
+        self._playing: threading.Thread | None = None
         self.show_armed()
 
     def show_armed(self) -> None:
         """Read which faults are armed and write it into the panel. May be called from any thread."""
 
-        @shown_errors(self._show_error)
+        @shown_errors(lambda html: self._show_said(DISARM_ALL, html))
         def show() -> None:
-            armed = self._faults().armed()
-            if armed:
-                items = "".join(f"<li>{plain(_armed_in_words(fault)).html}</li>" for fault in armed)
-                title = f"{sign('●')}<strong>{plain(_('Armed')).html}</strong>"
-                body = f'{title}<ul style="margin:.2em 0">{items}</ul>'
-                self._armed.value = page([box("open", body, live=True)])
-            else:
-                self._armed.value = page([box("calm", sign("○") + plain(_("No fault is armed.")).html, live=True)])
+            self.widget.show(armed=[_armed(fault) for fault in self._faults().armed()])
 
         show()
 
-    def _row(self, control: Control) -> ipywidgets.Widget:
-        button = ipywidgets.Button(
-            description=control.label, tooltip=control.sentence, layout=ipywidgets.Layout(width="100%")
-        )
-        button.on_click(shown_errors(self._show_error)(self._press(control)))
-        self.buttons[control.method] = button
-        action: ipywidgets.Widget = button
-        if control.number:
-            first, most = control.number
-            self.numbers[control.method] = ipywidgets.BoundedIntText(
-                value=first,
-                min=1,
-                max=most,
-                description=_("How many times"),
-                style={"description_width": "initial"},
-                layout=ipywidgets.Layout(width="auto", max_width="16em", margin="0"),
-            )
-            action = ipywidgets.VBox([button, self.numbers[control.method]])
-        sentence = f"{prose(control.sentence).html} {code(control.call).html}"
-        return row([action, sentence], ["1 1 11em", "4 1 18em"])
+    def press(self, method: str, number: int | None = None) -> None:
+        """What the button of a fault does. What came of it, an error too, is shown where the button is."""
 
-    def _press(self, control: Control) -> Callable[[Any], None]:
-        def press(_button: Any) -> None:
-            self._done.value = ""
-            method = getattr(self._faults(), control.method)
-            result = method(self.numbers[control.method].value) if control.number else method()
-            said_by = prose(str(result))
-            title = plain(_("Done: {control}").format(control=control.label))
-            said = f"{sign('✓')}<strong>{title.html}</strong>"
-            self._done.value = page([box("good", said + paragraph(said_by), live=True)])
+        @shown_errors(lambda html: self._show_said(method, html))
+        def press() -> None:
+            control = self._controls[method]
+            call = getattr(self._faults(), method)
+            result = call(control.number.first if number is None else number) if control.number else call()
+            self._show_said(method, _done(_("Done: {control}").format(control=control.label), str(result)))
             self.show_armed()
 
-        return press
+        press()
 
-    def _show_error(self, html: str) -> None:
-        self._done.value = html
+    def cancel(self, number: int) -> None:
+        """What the button beside an armed fault does."""
+
+        @shown_errors(lambda html: self._show_said(DISARM_ALL, html))
+        def cancel() -> None:
+            self._show_said(DISARM_ALL, _done(_("Cancelled"), str(self._faults().cancel(number))))
+
+        cancel()
+        # Also after an error: it fired meanwhile, and the list was an old one.
+        self.show_armed()
+
+    def play(self, name: str, act: str) -> None:
+        """What a button of a demonstration does: "next" (the first time: begin), "end" or "bare".
+
+        It returns at once: a wait must not keep another button, "Disarm all" above all, from being heard.
+        """
+        if self._playing is not None and self._playing.is_alive():
+            return
+        self._playing = threading.Thread(target=self._play, args=(name, act), name="demonstration", daemon=True)
+        self._playing.start()
+
+    def wait(self, timeout: float) -> None:
+        """Wait at most `timeout` seconds until the demonstration has done what was asked for."""
+        if self._playing is not None:
+            self._playing.join(timeout)
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _play(self, name: str, act: str) -> None:
+        said: list[str] = []
+
+        @shown_errors(said.append)
+        def play() -> None:
+            preset = self._faults().preset(name)
+            if act == "bare":
+                self._show_scene(preset, busy=True)
+                found = preset.without_guard()
+                self._show_scene(preset, said=_counted(preset, preset.count(), found.effects))
+                return
+            while True:
+                notice = preset.go_on() if preset.left else preset.arm()
+                # At once, and again when all is at rest: a class watches it happen.
+                self._show_scene(preset, busy=True, said=_done(_("Now"), notice.text))
+                self.show_armed()
+                preset.settle()
+                if act != "end" or not preset.left:
+                    break
+            self._show_scene(preset, said=_counted(preset, preset.count()))
+            self.show_armed()
+
+        play()
+        if said:
+            self._show_scene(self._faults().preset(name), said=said[-1])
+
+    def _show_scene(self, preset: Preset, said: str = "", busy: bool = False) -> None:
+        shown = {"name": preset.name, "done": preset.done, "left": preset.left, "busy": busy}
+        self.widget.show(scene={**shown, "said": said})
+
+    def _show_said(self, method: str, html: str) -> None:
+        self.widget.show(said={"at": method, "html": html})
+
+    def _pressed(self, content: dict[str, Any]) -> None:
+        """A message of the page."""
+        if "preset" in content:
+            self.play(str(content["preset"]), str(content.get("act")))
+        elif "cancel" in content:
+            self.cancel(content["cancel"])
+        else:
+            self.press(str(content["method"]), content.get("number"))
 
 
-def _armed_in_words(fault: ArmedFault) -> str:
-    return _("{fault} (still to come: {left}; fired so far: {fired})").format(
-        fault=fault.description, left=fault.remaining, fired=fault.fired
-    )
+def _groups(faults: LabFaults) -> list[Group]:
+    return groups(faults.offered, faults.opened)
+
+
+def _rows(shown: Sequence[Control]) -> list[list[Any]]:
+    return [[plain(item.label), prose(item.sentence), code(item.call)] for item in shown]
+
+
+def _words() -> dict[str, str]:
+    """The texts of the page that are not of one fault."""
+    (clear,) = controls([DISARM_ALL])
+    return {
+        "title": _("Fault controls"),
+        "disarm": clear.label,
+        "disarm-sentence": without_marks(clear.sentence),
+        "none": _("No fault is armed."),
+        "armed": _("Armed faults"),
+        "cancel": _("Cancel"),
+        "demonstrations": _("Demonstrations"),
+        "begin": _("Begin"),
+        "next": _("Next step"),
+        "again": _("Begin again"),
+        "end": _("Play to the end"),
+        "bare": _("The same without a guard"),
+        "done": _("done"),
+        "now": _("next"),
+        "busy": _("At work …"),
+    }
+
+
+def _group(group: Group) -> dict[str, Any]:
+    return {
+        "id": group.id,
+        "heading": group.heading,
+        "opened": group.opened,
+        "controls": [_control(control) for control in group.controls],
+    }
+
+
+def _control(control: Control) -> dict[str, Any]:
+    number = control.number
+    return {
+        "method": control.method,
+        "label": control.label,
+        "tooltip": without_marks(control.sentence),
+        "sentence": prose(control.sentence).html,
+        "call": code(control.call).html,
+        "number": number
+        and {
+            "name": number.name,
+            "words": number.words,
+            "first": number.first,
+            "least": number.least,
+            "most": number.most,
+        },
+    }
+
+
+def _preset(preset: Preset) -> dict[str, Any]:
+    return {
+        "name": preset.name,
+        "title": preset.title,
+        "steps": [prose(step).html for step in preset.steps],
+        "watch": prose(labelled(f"**{_('What to look at')}**", preset.watch)).html,
+        "proof": prose(labelled(f"**{_('What proves the guard right')}**", preset.proof)).html,
+        "call": code(preset.call).html,
+        "bare": preset.has_bare,
+    }
+
+
+def _armed(fault: ArmedFault) -> dict[str, Any]:
+    return {"number": fault.number, "words": fault.description, "count": fault.count, "holding": fault.holding}
+
+
+def _done(title: str, text: str) -> str:
+    said = f"{sign('✓')}<strong>{plain(title).html}</strong>"
+    return page([box("good", said + paragraph(prose(text)), live=True)])
+
+
+def _counted(preset: Preset, counted: Counted, bare: int | None = None) -> str:
+    """What became of the order so far, read back from the journal."""
+    lines = []
+    if counted.order:
+        good = counted.accepted <= 1
+        lines.append(heading(_("Counted so far")) if preset.left else heading(_("Counted at the end")))
+        text = " ".join(counted.sentences()[:1])
+        lines.append(f"{sign('✓' if good else '✗')}{prose(text).html}")
+        if counted.accepted > 1:
+            lines.append(
+                paragraph(plain(_("The order was written more than once: this worker has no guard that holds.")))
+            )
+    if bare is not None:
+        lines.append(paragraph(prose(dataclasses.replace(counted, without_guard=bare).sentences()[-1])))
+    tone = "good" if counted.accepted <= 1 else "bad"
+    return page([box(tone, "".join(lines), live=True)])

@@ -16,6 +16,7 @@ from helpers.lab.explorer import Exploration, GuardTable
 from helpers.lab.faults import FaultNotice
 from helpers.lab.guard_comparison import GuardComparison
 from helpers.lab.lab import Outcome
+from helpers.lab.presets import Counted, Preset
 from helpers.lab.properties import Report
 from helpers.lab.rest import Rest, WorkflowRest
 from helpers.lab.view import View
@@ -37,6 +38,8 @@ SHOWN: dict[type, Callable[[Any], Shown]] = {
     StateMachine: ShownStateMachine,
     Execution: ShownExecution,
     FaultNotice: results.notice,
+    Preset: results.preset,
+    Counted: results.counted,
     Outcome: results.outcome,
     Report: explored.report,
     Exploration: explored.exploration,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -96,17 +95,19 @@ class Lab(lab.Lab):
     def _open_account(self, port: int) -> None:
         super()._open_account(port)
         if self._panel is None:
-            self._panel = FaultPanel(lambda: self.faults, self.faults.offered)
+            self._panel = FaultPanel(lambda: self.faults)
         self.faults.face = self._panel
+        self.faults.changed = self._panel.show_armed
         self._closing.callback(self.cloud.journal.subscribe(self._tell_panel))
-        self._panel.show_armed()
+        self._panel.start_over()
 
     def _tell_panel(self, event: object) -> None:
-        from helpers.cloud.journal import FaultFired
+        from helpers.cloud.journal import FaultFired, RunEnded
 
-        if isinstance(event, FaultFired) and self._panel is not None:
+        # A run that ends may be one that a fault held.
+        if isinstance(event, FaultFired | RunEnded) and self._panel is not None:
             # The journal calls from inside the call that it records, which must not wait for a page.
-            threading.Thread(target=self._panel.show_armed, name="fault-panel", daemon=True).start()
+            self._panel.show_armed_soon()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return bundle(Ready(self.ready))

@@ -9,6 +9,7 @@ from helpers.lab.experiments import BatchResult, ExperimentResult
 from helpers.lab.faults import FaultNotice
 from helpers.lab.lab import Outcome
 from helpers.lab.language import _, labelled
+from helpers.lab.presets import Counted, Preset
 from helpers.lab.rest import Rest
 from helpers.show.explored import ShownFindings
 from helpers.show.markup import Cell, Table, code, marked, page, plain
@@ -83,6 +84,17 @@ def rest(result: Rest) -> ShownNote:
 def notice(result: FaultNotice) -> ShownNote:
     """What a fault did or will do."""
     return ShownNote("⚡", "open", [result.text])
+
+
+def preset(result: Preset) -> ShownNote:
+    """A demonstration: its steps, what to look at, what proves the guard right."""
+    return ShownNote("▷", "calm", [*str(result).splitlines(), f"`{result.call}`"])
+
+
+def counted(result: Counted) -> ShownNote:
+    """What became of the order of a demonstration."""
+    good = result.accepted <= 1
+    return ShownNote("✓" if good else "✗", "good" if good else "bad", result.sentences())
 
 
 def outcome(result: Outcome) -> ShownTables:

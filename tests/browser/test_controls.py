@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Playwright, expect
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Playwright, expect
 
-from helpers.show.fault_panel import controls
 from tests.browser.jupyterlab import Notebook, Seen, Server, page, server, write_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.early]
@@ -30,6 +30,13 @@ while chart.result.copies == 3:
     assert time.monotonic() < end, "nothing was compared while this cell ran"
     time.sleep(0.05)
 """
+# Waits until the run is let go: its function may run longer than the test.
+HELD = """
+learner.configure(Timeout=60)
+lab.faults.two_at_once()
+learner.send("held-order", 1)
+lab.settle()
+"""
 CELLS = {
     "ready": "from helpers.show import Lab\nlab = Lab('idempotent-consumer')\nlab",
     "vocabulary": "lab.vocabulary()",
@@ -40,6 +47,8 @@ CELLS = {
     "view": "lab.view()",
     "outcome": "lab.outcome()",
     "error": "lab.require('repeat')",
+    "worker": "from tests.lab.conftest import Learner\nlearner = Learner(lab)\nlearner.map()\nlearner.deploy()",
+    "held": HELD,
     "busy": BUSY,
     "compare": "chart = lab.compare_guards(['producer-copy'], ['none', 'conditional-write'])\nchart",
     "comparing": COMPARING,
@@ -152,27 +161,103 @@ def test_a_prediction_is_answered_by_keyboard_and_kept(lesson: tuple[Notebook, S
     assert seen == Seen()
 
 
-def test_a_fault_button_changes_the_panel_and_an_error_is_shown_there(lesson: tuple[Notebook, Seen]) -> None:
-    notebook, seen = lesson
+@pytest.fixture
+def panel(lesson: tuple[Notebook, Seen]) -> tuple[Notebook, Locator]:
+    notebook, _seen = lesson
     for cell in ("queue", "panel"):
         notebook.run_cell(cell)
-    buttons = notebook.page.locator(".once-live button")
-    armed, done = (notebook.page.locator(".once-live .widget-html").nth(n) for n in (-2, -1))
-    before = armed.inner_text()
-    methods = [control.method for control in controls()]
-    buttons.nth(methods.index("crash_after_write")).focus()
-    notebook.page.keyboard.press("Space")
-    expect(armed).to_contain_text("●")
-    expect(done).to_contain_text("✓")
-    buttons.nth(methods.index("clear")).click()
-    expect(armed).to_have_text(before, use_inner_text=True)
-    buttons.nth(methods.index("send_again")).click()  # no job was sent: the callback raises
-    expect(done).to_contain_text("✗")
-    expect(done.locator("p")).to_have_count(2)
-    expect(done).to_contain_text("q05-jobs")
-    expect(done).not_to_contain_text("Traceback")
+    shown = notebook.page.locator(".once-faults")
+    expect(shown).to_be_visible()
+    return notebook, shown
+
+
+def test_the_fault_panel_is_used_by_keyboard_alone(
+    panel: tuple[Notebook, Locator], opened: tuple[Notebook, Seen]
+) -> None:
+    notebook, shown = panel
+    keys = notebook.page.keyboard
+
+    def tab_to(place: str, key: str = "Tab", most: int = 40) -> None:
+        """Go there with the keyboard only, as a reader does who does not know how far it is."""
+        for _step in range(most):
+            keys.press(key)
+            if shown.locator(place).evaluate("element => element === document.activeElement"):
+                return
+        raise AssertionError(f"{place} cannot be reached with {key}")
+
+    status = shown.locator(".once-status")
+    calm = status.inner_text()
+    shown.locator("[data-method=clear]").focus()
+    # Groups are folded and unfolded; what is folded away is no stop of the tabulator.
+    for group, key in (("demonstrations", "Space"), ("in-queue", "Enter")):
+        folded = shown.locator(f"[data-group={group}]")
+        tab_to(f"[data-group={group}] > summary")
+        expect(folded).to_have_attribute("open", "")
+        keys.press(key)
+        expect(folded).not_to_have_attribute("open", "")
+    tab_to("[data-group=before-write] > summary", most=1)
+    keys.press("Enter")
+    tab_to("[data-method=crash_at_start]", most=1)
+    keys.press("Space")
+    expect(status).to_contain_text("●")
+    expect(shown.locator("[data-said=crash_at_start]")).to_contain_text("✓")
+    tab_to("[data-method=crash_before_write]", most=1)
+    keys.press("Enter")
+    expect(shown.locator("[data-cancel]")).to_have_count(2)
+    expect(shown.locator("[data-said=crash_at_start]")).to_be_empty()
+    # One is cancelled, the other stays; the focus is not lost with the button that was pressed.
+    tab_to(".once-armed li:first-child button", "Shift+Tab")
+    keys.press("Enter")
+    expect(shown.locator("[data-cancel]")).to_have_count(1)
+    assert shown.locator("[data-cancel]").evaluate("element => element === document.activeElement")
+    tab_to("[data-method=clear]", "Shift+Tab")
+    keys.press("Enter")
+    expect(status).to_have_text(calm, use_inner_text=True)
+    # An error stands where the press was: no job was sent.
+    tab_to("[data-group=in-queue] > summary")
+    keys.press("Space")
+    tab_to("[data-method=send_again]", most=1)
+    keys.press("Space")
+    error = shown.locator("[data-said=send_again]")
+    expect(error).to_contain_text("✗")
+    expect(error.locator("p")).to_have_count(2)
+    expect(error).to_contain_text("q05-jobs")
+    expect(error).not_to_contain_text("Traceback")
+    found = Axe().run(notebook.page, context=".once-faults")
+    assert [one["id"] for one in found.response["violations"]] == []
+    assert notebook.page.evaluate("window.jupyterapp.shell.currentWidget.content.mode") == "command"
     assert notebook.failed_cells() == []
-    assert seen == Seen()
+    assert opened[1] == Seen()
+
+
+def test_a_demonstration_is_played_and_all_is_disarmed_while_a_cell_waits(
+    panel: tuple[Notebook, Locator], opened: tuple[Notebook, Seen]
+) -> None:
+    notebook, shown = panel
+    notebook.run_cell("worker")
+    card = shown.locator("[data-preset=double-charge]")
+    step = card.locator("[data-act=next]")
+    step.focus()
+    notebook.page.keyboard.press("Enter")
+    expect(card.locator(".once-said")).to_contain_text("double-charge-1")
+    expect(card.locator("li").nth(0)).to_contain_text("✓")
+    expect(card.locator("li").nth(1)).to_contain_text("→")
+    expect(step).to_have_attribute("aria-disabled", "false")
+    notebook.page.keyboard.press("Enter")
+    expect(card.locator("li").nth(1)).to_contain_text("✓")
+    expect(step).to_have_attribute("aria-disabled", "false", timeout=20_000)
+    expect(card.locator(".once-said")).to_contain_text("✓")
+
+    status = shown.locator(".once-status")
+    notebook.start_cell("held")
+    expect(status).to_contain_text("●", timeout=20_000)
+    expect(shown.locator(".once-armed [data-holding]")).to_be_visible(timeout=20_000)  # it fired: a call is held now
+    assert not notebook.page.evaluate("window.onceEnded.held"), "the cell waits for the held run"
+    shown.locator("[data-method=clear]").click()
+    expect(status).to_contain_text("○")
+    notebook.wait_until_ended("held")
+    assert notebook.failed_cells() == []
+    assert opened[1] == Seen()
 
 
 def test_an_error_of_the_lab_is_three_sentences_on_the_page(lesson: tuple[Notebook, Seen]) -> None:
@@ -191,9 +276,12 @@ def test_everything_fits_the_pane(fresh: tuple[Notebook, Seen], width: int, heig
     notebook, seen = fresh
     notebook.page.set_viewport_size({"width": width, "height": height})
     notebook.use_whole_window(dark=dark)
-    for cell in (name for name in CELLS if name not in {"busy", "comparing"}):
+    for cell in (name for name in CELLS if name not in {"busy", "comparing", "worker", "held"}):
         notebook.run_cell(cell)
         notebook.screenshot(f"{'dark' if dark else 'light'}-{width}-{cell}", cell)
     assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]
-    assert notebook.too_wide(".once-live, .once-live *, .jp-RenderedHTMLCommon > [lang] > *") == []
+    assert (
+        notebook.too_wide(".once-faults, .once-faults *, .once-live, .once-live *, .jp-RenderedHTMLCommon > [lang] > *")
+        == []
+    )
     assert seen == Seen()

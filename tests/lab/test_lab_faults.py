@@ -77,6 +77,12 @@ def test_armed_faults_are_listed_and_cleared(learner):
 
 # fault: runs, failed runs, accepted and refused writes of one more order, and whether each run reports a duplicate
 ONE_MORE = {
+    "crash_at_start": (2, 1, 1, 0, [None, False]),
+    "crash_at_end": (2, 1, 1, 1, [None, True]),
+    "late_message": (1, 0, 1, 0, [False]),
+    "late_answer": (2, 1, 1, 1, [None, True]),
+    "lose_request": (1, 0, 1, 0, [False]),
+    "refuse_write": (2, 1, 1, 0, [None, False]),
     "crash_before_write": (2, 1, 1, 0, [None, False]),
     "crash_after_write": (2, 1, 1, 1, [None, True]),
     "slow_worker": (2, 0, 1, 1, [True, False]),
@@ -90,6 +96,8 @@ ONE_MORE = {
 @pytest.mark.parametrize("fault", ONE_MORE)
 def test_each_fault_does_what_it_says_to_one_order_and_is_counted(learner, fault):
     learner.first_job()
+    if fault == "late_answer":  # the answer comes one second after the timeout of the function
+        learner.configure(Timeout=1)
     before = learner.lab.outcome()
     notice = getattr(learner.lab.faults, fault)()
     assert notice.fault == fault.replace("_", "-")
@@ -98,6 +106,10 @@ def test_each_fault_does_what_it_says_to_one_order_and_is_counted(learner, fault
     assert (armed.fault, armed.fired) == (notice.fault, 0)
     learner.send("one-more", 2)
     learner.lab.settle(skip_waits=True)
+    if fault == "late_message":
+        assert learner.lab.settle().delayed == 1
+        learner.lab.skip(30)
+        learner.lab.settle()
     after = learner.lab.outcome()
     runs, failed, accepted, refused, duplicates = ONE_MORE[fault]
     counts = {name: after[name] - before[name] for name in ("runs", "failed_runs", "accepted", "refused")}
@@ -110,6 +122,110 @@ def test_each_fault_does_what_it_says_to_one_order_and_is_counted(learner, fault
     (spent,) = learner.lab.faults.history()[-1:]
     assert (spent.fault, spent.remaining) == (notice.fault, 0)
     assert spent.fired == (2 if fault == "throttle" else 1)
+
+
+def test_two_runs_for_one_order_meet_and_the_later_one_writes_first(learner):
+    learner.first_job()
+    learner.lab.faults.two_at_once()
+    for _copy in range(2):
+        learner.send("race-order", 2)
+    learner.lab.settle()
+    first, second = learner.lab.view().runs[-2:]
+    assert (first.result["duplicate"], second.result["duplicate"]) == (True, False)
+    assert learner.lab.faults.armed() == []
+
+
+def test_a_share_of_the_answers_is_lost_until_it_is_cancelled_and_the_same_share_again(learner):
+    learner.first_job()
+    faults = learner.lab.faults
+    faults.lose_some_answers(50, seed=7)
+    for number in range(6):
+        learner.send(f"share-{number}", 1)
+    learner.lab.settle(skip_waits=True)
+    (armed,) = faults.armed()
+    assert armed.remaining is None
+    assert 0 < armed.fired < 12
+    assert f"fired so far: {armed.fired}" in armed.count
+    assert [one["accepted"] for one in learner.lab.outcome()["orders"] if one["id"].startswith("share-")] == [1] * 6
+    assert armed.description in faults.cancel(armed.number).text
+    learner.send("share-after", 1)
+    learner.lab.settle()
+    assert (faults.armed(), faults.history()[-1].fired) == ([], armed.fired)
+    # What is drawn depends on the seed and on what a call is about, not on the time.
+    learner.delete_orders()
+    faults.lose_some_answers(50, seed=7)
+    for number in range(6):
+        learner.send(f"share-{number}", 1)
+    learner.lab.settle(skip_waits=True)
+    assert faults.history()[-1].fired == armed.fired
+
+
+@pytest.mark.parametrize("method", ["crash_before_write", "crash_after_write", "deliver_again"])
+def test_a_fault_fires_as_often_as_it_is_told(learner, method):
+    learner.first_job()
+    getattr(learner.lab.faults, method)(2)
+    assert learner.lab.faults.armed()[-1].remaining == 2
+    for order in ("one", "two"):
+        learner.send(f"{method}-{order}", 2)
+    learner.lab.settle(skip_waits=True)
+    assert learner.lab.faults.armed() == []
+    assert learner.lab.faults.history()[-1].fired == 2
+    assert learner.lab.settle().in_flight == 0
+    accepted = [one["accepted"] for one in learner.lab.outcome()["orders"] if one["id"].startswith(method)]
+    assert accepted == [1, 1]
+
+
+def test_one_fault_is_cancelled_and_the_others_stay(learner):
+    faults = learner.lab.faults
+    heard: list[int] = []
+    faults.changed = lambda: heard.append(len(faults.armed()))
+    for arm in (faults.crash_at_start, faults.lose_answer, faults.slow_worker):
+        arm()
+    crash, lose, slow = faults.armed()
+    assert lose.description in faults.cancel(lose.number).text
+    assert [one.fault for one in faults.armed()] == ["crash-at-start", "slow-worker"]
+    faults.cancel(slow.number)
+    assert [one.number for one in faults.armed()] == [crash.number]
+    for wrong in (lose.number, 0, True, "1", None):
+        with pytest.raises(BadParameter, match="has the number"):
+            faults.cancel(wrong)
+    faults.clear()
+    with pytest.raises(BadParameter) as nothing:
+        faults.cancel(crash.number)
+    assert "no fault is armed" in nothing.value.advice
+    assert heard == [1, 2, 3, 2, 1, 0]
+
+
+def test_a_held_run_is_listed_until_it_is_let_go(learner):
+    learner.first_job()
+    faults = learner.lab.faults
+    faults.two_at_once()
+    learner.send("waits-alone", 1)
+    held = faults._mine[-1][1]
+    assert learner.lab.cloud.faults.wait_until_held(held)
+    (armed,) = faults.armed()
+    assert (armed.holding, armed.count) == (True, "a call is held now")
+    faults.cancel(armed.number)
+    learner.lab.settle()
+    assert faults.armed() == []
+    assert learner.lab.outcome()["orders"][-1]["id"] == "waits-alone"
+
+
+@pytest.mark.parametrize(
+    ("method", "wrong"),
+    [
+        ("late_message", 0),
+        ("late_message", 901),
+        ("lose_some_answers", 0),
+        ("lose_some_answers", 101),
+        ("deliver_again", 11),
+    ],
+)
+def test_numbers_of_faults_are_checked_before_anything_is_armed(learner, method, wrong):
+    learner.connect()
+    with pytest.raises(BadParameter):
+        getattr(learner.lab.faults, method)(wrong)
+    assert learner.lab.faults.armed() == []
 
 
 def test_a_poison_message_fails_until_it_is_in_the_dead_letter_queue(learner):
@@ -133,7 +249,8 @@ def test_faults_of_the_queue_and_of_the_worker_need_them(learner):
         with pytest.raises(NothingSent, match="There is no queue `q05-jobs`"):
             fault()
     learner.client("lambda").delete_function(FunctionName="q05-worker")
-    for fault in ("crash_before_write", "crash_after_write", "slow_worker", "throttle", "server_error", "lose_answer"):
+    queue = {"send_again", "other_details", "deliver_again", "late_message", "poison_message", "clear"}
+    for fault in set(learner.lab.faults.offered) - queue:
         with pytest.raises(NothingSent, match="There is no function `q05-worker`"):
             getattr(learner.lab.faults, fault)()
     assert learner.lab.faults.armed() == []

@@ -72,6 +72,32 @@ def test_the_permission_goes_and_comes_back(learner: WorkflowLearner) -> None:
     assert ended(learner, "allowed") == ("SUCCEEDED", "")
 
 
+# a fault on the worker's next task: how the execution ends, how often its order was written, how many runs it took
+TASK = {
+    "throttle_worker": ("FAILED", "Lambda.TooManyRequestsException", 0, 0),
+    "crash_before_write": ("FAILED", "Runtime.ExitError", 0, 1),
+    "lose_request": ("SUCCEEDED", "", 1, 2),
+    "lose_answer": ("SUCCEEDED", "", 1, 2),
+    "server_error": ("SUCCEEDED", "", 1, 2),
+    "crash_before_answer": ("FAILED", "Runtime.ExitError", 1, 1),
+    "lose_result": ("FAILED", "Lambda.SdkClientException", 1, 1),
+}
+
+
+@pytest.mark.parametrize("fault", TASK)
+def test_each_fault_of_a_task_ends_as_its_notice_says(learner: WorkflowLearner, fault: str) -> None:
+    status, error, accepted, runs = TASK[fault]
+    notice = getattr(learner.lab.faults, fault)()
+    name = f"task-{fault}".replace("_", "-")
+    learner.start(name, id=name, quantity=1)
+    assert ended(learner, name) == (status, error)
+    assert error in notice.text
+    assert learner.lab.faults.armed() == []
+    assert learner.lab.faults.runs_of(name) == runs
+    (order,) = [one for one in learner.lab.outcome()["orders"] if one["id"] == name] or [{"accepted": 0}]
+    assert order["accepted"] == accepted
+
+
 def test_a_name_is_used_again(learner: WorkflowLearner) -> None:
     learner.lab.faults.hold_worker()
     learner.start("held", id="held", quantity=1)

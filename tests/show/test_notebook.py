@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-import ipywidgets
 import pytest
 
 from helpers.lab.errors import BadParameter
@@ -14,7 +13,7 @@ from helpers.lab.view import View
 from helpers.show import Lab
 from helpers.show.bundle import WIDGET_VIEW
 from helpers.show.formatters import bundle_of
-from tests.show.shown import Outline, inside
+from tests.show.shown import Outline
 
 pytestmark = pytest.mark.usefixtures("no_widgets")
 
@@ -27,10 +26,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         patch.setenv("ONCE_HOME", str(tmp_path_factory.mktemp("home")))
         with Lab("idempotent-consumer", "en") as opened:
             yield opened
-
-
-def shown(widget: ipywidgets.Widget) -> str:
-    return "".join(html.value for html in inside(widget, ipywidgets.HTML))
 
 
 def test_the_lab_itself_is_a_line_that_says_ready(lab: Lab) -> None:
@@ -62,30 +57,49 @@ def test_each_check_and_the_view_can_be_shown(lab: Lab) -> None:
 def test_the_panel_presses_real_faults_and_shows_real_errors(lab: Lab) -> None:
     panel = lab.faults.panel()
     panel.press("send_again")
-    assert "✗" in shown(panel.widget), "nothing was sent, so there is nothing to send again"
+    assert "✗" in panel.widget.said["html"], "nothing was sent, so there is nothing to send again"
     panel.press("crash_after_write")
     assert [fault.fault for fault in lab.faults.armed()] == ["crash-after-write"]
-    assert "●" in shown(panel.widget)
+    assert "✓" in panel.widget.said["html"]
     panel.press("clear")
     assert lab.faults.armed() == []
-    assert "●" not in shown(panel.widget)
+    assert panel.widget.armed == []
+
+
+def test_a_call_in_a_cell_changes_the_panel_too(lab: Lab) -> None:
+    panel = lab.faults.panel()
+    assert panel.widget.armed == []
+    lab.faults.lose_answer()
+    (shown,) = panel.widget.armed
+    lab.faults.cancel(shown["number"])
+    assert panel.widget.armed == []
+    lab.faults.crash_at_end()
+    lab.faults.clear()
+    assert panel.widget.armed == []
 
 
 def test_the_panel_follows_when_a_fault_fires(lab: Lab) -> None:
     panel = lab.faults.panel()
-    armed = inside(panel.widget, ipywidgets.HTML)[-2]
     changed = threading.Event()
     lab.cloud.faults.throttle("sqs", "ListQueues")
 
     def saw(_change: Any) -> None:
         changed.set()
 
-    armed.value = "an old line"
-    armed.observe(saw, names="value")
+    panel.widget.show(armed=[{"number": 0, "words": "an old line", "count": ""}])
+    panel.widget.observe(saw, names="armed")
     lab.cloud.client("sqs").list_queues()
     assert changed.wait(HANG), "the panel was not told that a fault has fired"
-    assert "No fault is armed." in armed.value
-    armed.unobserve_all()
+    assert panel.widget.armed == []
+    panel.widget.unobserve_all()
+
+
+def test_a_demonstration_that_cannot_work_yet_says_which_step_is_missing(lab: Lab) -> None:
+    panel = lab.faults.panel()
+    panel.live.play("double-charge", "next")
+    panel.live.wait(HANG)
+    assert "Connect an empty queue to the worker" in panel.widget.scene["said"]
+    assert (panel.widget.scene["done"], panel.widget.scene["busy"]) == (0, False)
 
 
 def test_reset_keeps_answers_and_the_panel_speaks_to_the_new_account(lab: Lab) -> None:
@@ -97,7 +111,7 @@ def test_reset_keeps_answers_and_the_panel_speaks_to_the_new_account(lab: Lab) -
     assert lab.reset() is lab
     assert lab.cloud is not before
     assert lab.faults.panel() is panel
-    assert "No fault is armed." in shown(panel.widget)
+    assert (panel.widget.armed, panel.widget.said, panel.widget.scene) == ([], {}, {})
     panel.press("slow_worker")
     assert [fault.fault for fault in lab.faults.armed()] == ["slow-worker"]
     panel.press("clear")

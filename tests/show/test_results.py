@@ -18,6 +18,8 @@ from helpers.lab.faults import FaultNotice
 from helpers.lab.guard_comparison import GuardComparison
 from helpers.lab.history import Step
 from helpers.lab.lab import Outcome
+from helpers.lab.presets import Counted, Preset, Script
+from helpers.lab.presets import Step as PresetStep
 from helpers.lab.properties import PROPERTIES, Report, Verdict
 from helpers.lab.rest import Rest, WorkflowRest
 from helpers.lab.view import DecisionView, ExecutionView, MessageView, QueueView, RunView, View
@@ -93,6 +95,11 @@ EXPLORATION = Exploration(
     EVIL,
 )
 
+PRESET = Preset(
+    None,  # type: ignore[arg-type]
+    Script("double-charge", EVIL, f"`{EVIL}`", EVIL, "connect", (PresetStep(EVIL, print), PresetStep("Go on.", print))),
+)
+
 MACHINE = StateMachine(EVIL, EVIL, (State(EVIL, "Fail", ends=True),), (Arrow(EVIL, EVIL, "choice", EVIL),))
 VISIT = Visit(EVIL, "Fail", (Attempt("failed", error=EVIL, message=EVIL),), "failed", EVIL)
 
@@ -107,6 +114,9 @@ VALUES: list[Any] = [
     Rest(),
     Rest(0, 1, 0, 30, ("It failed: `x < 1`.", "1 message is hidden.")),
     FaultNotice("send-again", f"Sent: `{EVIL}`"),
+    PRESET,
+    Counted(EVIL, 2, 1, 1, True),
+    Counted("double-charge-1", 2, 2, 0, True, 2),
     compare({"a": EVIL, "b": 1, "c": []}, {"a": EVIL, "b": 2, EVIL: {"d": 1}}),
     compare("a", "a"),
     REPORT_OF_HISTORY,
@@ -204,3 +214,11 @@ def test_a_comparison_says_of_each_field_if_it_is_the_same() -> None:
     assert "Plain Python and the service differ." in data["text/plain"]
     assert "`more`" in data["text/plain"]
     assert "agree" in bundle_of(compare({"a": 1}, {"a": 1, "b": 2}))["text/plain"]
+
+
+def test_counts_say_in_sign_and_words_whether_an_order_was_written_once() -> None:
+    once, twice = (bundle_of(Counted("a-1", 2, accepted, 1, True, 2))["text/plain"] for accepted in (1, 2))
+    assert once.startswith("✓")
+    assert "1 accepted write. 1 refused write." in once
+    assert twice.startswith("✗")
+    assert "without a guard: 2 accepted writes" in twice

@@ -1,0 +1,68 @@
+"""The demonstrations of the lesson *order-file*: few, and in the words of its readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from helpers.lab.language import _
+from helpers.lab.presets import Script, Step
+
+if TYPE_CHECKING:
+    from helpers.lab.order_file_faults import OrderFileFaults
+
+QUANTITY = 2
+_NEEDS = "batch"
+
+
+def scripts(faults: OrderFileFaults) -> tuple[Script, ...]:
+    """The demonstrations in the order in which a teacher would show them."""
+
+    def upload(order: str) -> None:
+        faults.upload(order, QUANTITY)
+
+    def twice(order: str) -> None:
+        upload(order)
+        upload(order)
+
+    def crash(order: str) -> None:
+        faults.crash_after_write()
+        upload(order)
+
+    def bad(order: str) -> None:
+        faults.need_dead_letter_queue()
+        faults.broken_message()
+        upload(order)
+
+    comes_back = Step(_("Skip the visibility timeout: the message comes back."), lambda order: faults.come_back())
+    last_time = Step(_("Skip it a last time: the message moves to the dead-letter queue."), comes_back.do)
+    return (
+        Script(
+            "double-charge",
+            _("The classic double charge"),
+            _("The order is there, but its message stays in flight. Then it is received a second time."),
+            _("The order has one accepted write. The second run was refused by the condition."),
+            _NEEDS,
+            (Step(_("Arm the crash after the write. Upload one file."), crash), comes_back),
+        ),
+        Script(
+            "upload-twice",
+            _("The impatient customer"),
+            _("Two messages about one file. Each of them is received and deleted."),
+            _("One order, one accepted write, one refused write."),
+            _NEEDS,
+            (Step(_("Upload the same file two times."), twice),),
+        ),
+        Script(
+            "broken-message",
+            _("The message that nobody can read"),
+            _("Two messages. One order is stored at once. The other message is received again and again."),
+            _("The good order is stored once. The bad message waits in the dead-letter queue."),
+            _NEEDS,
+            (
+                Step(_("Send a message that is not JSON. Upload a good file after it."), bad),
+                comes_back,
+                comes_back,
+                last_time,
+            ),
+        ),
+    )
