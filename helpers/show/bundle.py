@@ -25,7 +25,13 @@ def bundle(shown: Shown, widget: ipywidgets.Widget | None = None) -> dict[str, A
     """The MIME bundle of a shown object."""
     data: dict[str, Any] = {"text/plain": shown.text(), "text/html": shown.html()}
     if widget is not None:
-        view = widget._repr_mimebundle_()
+        view = view_of(widget)
         if WIDGET_VIEW in view:
             data[WIDGET_VIEW] = view[WIDGET_VIEW]
     return data
+
+
+def view_of(widget: ipywidgets.Widget) -> dict[str, Any]:
+    """What a widget gives to be displayed. (anywidget gives its metadata with it; there is none of it here.)"""
+    view = widget._repr_mimebundle_()
+    return dict(view[0] if isinstance(view, tuple) else view or {})
