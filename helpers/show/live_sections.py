@@ -67,12 +67,12 @@ def look(told: Chronicle) -> Now:
     )
 
 
-def sections(told: Chronicle, now: Now, known: Remembered) -> dict[str, str]:
+def sections(told: Chronicle, now: Now, known: Remembered, common: bool = False) -> dict[str, str]:
     """The inner HTML of each part, by its name, in the order of the page."""
     parts: dict[str, str] = {}
     if told.lesson.queues:
         parts["queues"] = _queues(told, now, known)
-    parts["timeline"] = timeline(told)
+    parts["timeline"] = timeline(told, common)
     if told.lesson.machine:
         parts["executions"] = _executions(told)
     parts["orders"] = _orders(now, known)
@@ -98,20 +98,24 @@ def titles() -> dict[str, str]:
     }
 
 
-def timeline(told: Chronicle) -> str:
-    drawn = lanes_of(told, common=True)
+def timeline(told: Chronicle, common: bool = False) -> str:
+    """The timeline with a place for the story of the chosen mark; `common`: one order for all lanes."""
+    drawn = lanes_of(told, alive=True, common=common)
     if not drawn.lanes:
         return drawn.html()
-    left_out = drawn._said()
     table = f'<div class="once-as-table">{folded(_("The timeline as a table"), _html(drawn.table().html()))}</div>'
-    return "".join([left_out, drawn.drawing(), '<div data-k="story" class="once-story"></div>', drawn.legend(), table])
+    pressed = "true" if common else "false"
+    label = plain(_("One order for all lanes")).html
+    button = f'<button type="button" data-k="order" data-ask="order" aria-pressed="{pressed}">{label}</button>'
+    story = '<div data-k="story" class="once-story"></div>'
+    return "".join([drawn.drawing(), story, drawn.legend(), drawn.notes(), button, table])
 
 
-def lanes_of(told: Chronicle, *, common: bool) -> Timeline:
+def lanes_of(told: Chronicle, *, alive: bool, common: bool = False) -> Timeline:
     """The newest lanes of a story."""
     shown = told.lanes[-MOST_LANES:]
     before = told.lanes_before + len(told.lanes) - len(shown)
-    return Timeline(shown, tuple(told.skips), before, common, executions=bool(told.lesson.machine))
+    return Timeline(shown, tuple(told.skips), before, alive, common, executions=bool(told.lesson.machine))
 
 
 # --- queues and messages ------------------------------------------------------------------------------------------
@@ -226,7 +230,7 @@ def _decisions(told: Chronicle) -> str:
     )
     before = told.decisions_before + len(told.decisions) - len(shown)
     said = ngettext("{count} older decision is not shown.", "{count} older decisions are not shown.", before)
-    signs = _("+ new · − taken away · ≠ changed · = the same")
+    signs = _("+ new · − taken away · ~ changed · = the same")
     legend = paragraph(plain(signs), soft=True) if shown else ""
     return table.html() + legend + _left_out(said, before)
 
@@ -253,7 +257,7 @@ def _item(item: Mapping[str, Any], other: Mapping[str, Any], alone: str) -> Cell
         return plain("–")
     lines = []
     for name, value in item.items():
-        sign = alone if name not in other else "=" if other[name] == value else "≠"
+        sign = alone if name not in other else "=" if other[name] == value else "~"
         text = f"{sign} {name}: {_json(value)}"
         lines.append(f"<div{'' if sign == '=' else _MARKED}>{plain(text).html}</div>")
     return _html(f'<div class="once-item">{"".join(lines)}</div>')

@@ -77,6 +77,7 @@ class LiveView:
         self._known = Remembered()
         self._follower: _Follower | None = None
         self._sidecar: Any = None
+        self._common = False
         self._drawing = threading.Lock()
 
     # --- the account --------------------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class LiveView:
             told.read()
             with told.lock:
                 now = live_sections.look(told)
-                parts = live_sections.sections(told, now, self._known)
+                parts = live_sections.sections(told, now, self._known, self._common)
             with widget.hold_sync():
                 for name, html in parts.items():
                     setattr(widget, name, html)
@@ -145,8 +146,11 @@ class LiveView:
         return self.widget_or_none
 
     def _asked(self, _widget: LiveWidget, asked: dict[str, Any], _buffers: Any) -> None:
-        if isinstance(asked, dict) and asked.get("ask") == "beside":
+        if asked.get("ask") == "beside":
             self.dock()
+        elif asked.get("ask") == "order":
+            self._common = not self._common
+            self.draw()
 
     def dock(self) -> None:
         """Open the view beside the cells, in JupyterLab with the sidecar extension. An open one is replaced."""
@@ -227,7 +231,7 @@ def static(told: Chronicle) -> Timeline:
     """The timeline as it is stored: the same for the same lesson."""
     told.read()
     with told.lock:
-        return live_sections.lanes_of(told, common=False)
+        return live_sections.lanes_of(told, alive=False)
 
 
 def _words() -> dict[str, str]:

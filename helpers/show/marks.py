@@ -41,7 +41,7 @@ LOOKS: dict[MarkKind, Look] = {
     "received": Look("square", "1", _CALM),
     "run": Look("square", "λ", _INK),
     "written": Look("diamond", "+", _GOOD),
-    "refused": Look("octagon", "×", _OPEN),
+    "refused": Look("octagon", "✗", _OPEN),
     "failed": Look("triangle", "!", _BAD),
     "timeout": Look("triangle", "…", _BAD),
     "crashed": Look("burst", "!", _BAD),
@@ -62,7 +62,7 @@ def word_of(kind: MarkKind) -> str:
     """A kind of mark in a word or two."""
     return {
         "sent": _("sent"),
-        "received": _("received, with the number of the delivery"),
+        "received": _("received: delivery 1, 2, …"),
         "run": _("run of the function"),
         "written": _("written"),
         "refused": _("write refused"),

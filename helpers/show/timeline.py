@@ -4,8 +4,9 @@ The distance between two marks is not a duration. One write takes some milliseco
 and a class skips them: on an axis of clock time all marks of a delivery would lie on one another. So each event takes
 one column, in the order of the journal, and where the clock was moved forward a line says by how much.
 
-The live form gives all lanes the same columns: what stands further to the right happened later. Two messages that are
-handled at once do not always take turns in the same way, so in the stored form each lane counts its own steps.
+Each lane counts its own steps, which fits a narrow pane. On request the live form gives all lanes the same columns:
+then what stands further to the right happened later. The stored form does not: two messages that are handled at once
+do not take turns in the same way each time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from html import escape
 from helpers.lab.lanes import Lane, Mark, MarkKind, Skip, in_order, places
 from helpers.lab.language import _, ngettext
 from helpers.show.marks import LOOKS, UNIT, drawn, letters, story_of, title_of, word_of
-from helpers.show.markup import Table, heading, page, paragraph, plain
+from helpers.show.markup import Cell, Table, heading, page, paragraph, plain
 
 MOST_LANES = 20
 """Lanes that are drawn: the newest ones."""
@@ -28,6 +29,8 @@ _LANE = 44.0
 _AXIS = 28.0
 _GAP = 58.0
 _LABEL_EM = 7.5
+_SHORT_NAME = 18
+"""Characters of a body that names no order."""
 
 _INK = "var(--jp-content-font-color1,currentColor)"
 _SOFT = "var(--jp-content-font-color2,currentColor)"
@@ -48,13 +51,14 @@ class _Columns:
 class Timeline:
     """The lanes to draw, oldest first; `before` older ones are not among them.
 
-    `common`: one order for all lanes, with durations in the stories, for a page that is alive. Otherwise nothing is
-    shown that differs between two runs of the same lesson.
+    `alive`: for a page that changes, with durations in the stories and marks that can be chosen; otherwise nothing is
+    shown that differs between two runs of the same lesson. `common`: one order for all lanes.
     """
 
     lanes: Sequence[Lane]
     skips: Sequence[Skip] = ()
     before: int = 0
+    alive: bool = False
     common: bool = False
     executions: bool = False
 
@@ -69,10 +73,17 @@ class Timeline:
     def html(self) -> str:
         if not self.lanes:
             return page([heading(self._title()), paragraph(plain(self._empty()))])
-        note = _("Each lane counts its own steps. Where the clock was moved forward, there is a dashed line.")
-        return page(
-            [heading(self._title()), self.drawing(), self.legend(), paragraph(plain(note), soft=True), self._said()]
+        return page([heading(self._title()), self.drawing(), self.legend(), self.notes()])
+
+    def notes(self) -> str:
+        """How to read the drawing, and what is not in it."""
+        order = (
+            _("All lanes have the same steps: what stands further to the right happened later.")
+            if self.common
+            else _("Each lane counts its own steps.")
         )
+        skipped = _("A dashed line: the clock was moved forward.") if self.skips else ""
+        return paragraph(plain(" ".join(filter(None, [order, skipped, self._left_out()]))), soft=True)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from helpers.show.bundle import bundle
@@ -97,15 +108,11 @@ class Timeline:
         )
         return sentence.format(count=self.before)
 
-    def _said(self) -> str:
-        return paragraph(plain(self._left_out()), soft=True) if self.before else ""
-
     # --- the table ----------------------------------------------------------------------------------------------
 
     def table(self) -> Table:
         """The same as rows: in the order of the account where that is the order of the drawing, else lane by lane."""
-        rows = []
-        if self.common:
+        if self.alive:
             told = [(lane, mark) for lane, mark, which in in_order(list(self.lanes)) if which == "begin"]
             rows = [self._row(step, lane, mark) for step, (lane, mark) in enumerate(told, start=1)]
         else:
@@ -113,9 +120,9 @@ class Timeline:
         headers = [_("Step"), _("Mark"), _("What happened")]
         return Table(_("The timeline as a table"), headers, rows)
 
-    def _row(self, step: int, lane: Lane, mark: Mark) -> tuple:
-        name = f"{lane.number}.{step}" if not self.common else str(step)
-        return plain(name), plain(_short_word(mark)), plain(story_of(lane, mark, measured=self.common))
+    def _row(self, step: int, lane: Lane, mark: Mark) -> tuple[Cell, ...]:
+        name = str(step) if self.alive else f"{lane.number}.{step}"
+        return plain(name), plain(_short_word(mark)), plain(story_of(lane, mark, measured=self.alive))
 
     # --- the drawing --------------------------------------------------------------------------------------------
 
@@ -175,10 +182,10 @@ class Timeline:
             inside = _bar(mark, x, columns.x[mark.end] if mark.end is not None else _open_end(lane, mark, columns), y)
         else:
             inside = drawn(mark.kind, x, y, str(mark.delivery) if mark.kind == "received" else "")
-        story = escape(story_of(lane, mark, measured=self.common))
+        story = escape(story_of(lane, mark, measured=self.alive))
         key = f"{mark.kind}-{mark.number}-{lane.number}"
         name = escape(_short_word(mark))
-        if not self.common:
+        if not self.alive:
             return f'<g role="img" aria-label="{story}"><title>{story}</title>{inside}</g>'
         return (
             f'<g class="once-mark" role="img" tabindex="-1" data-k="{key}" data-x="{x:g}" data-lane="{lane.number}" '
@@ -253,7 +260,8 @@ def _name(lane: Lane) -> str:
         "overflow:hidden"
     )
     inner = "font-size:.9em;line-height:1.2;overflow-wrap:anywhere;max-height:2.5em;overflow:hidden"
-    words = f'<span style="{inner}" title="{escape(title_of(lane))}">{number}{escape(lane.name)}</span>'
+    name = escape(lane.name or lane.body[:_SHORT_NAME])
+    words = f'<span style="{inner}" title="{escape(title_of(lane))}">{number}{name}</span>'
     return f'<div style="{style}" data-k="{escape(lane.key)}">{words}</div>'
 
 

@@ -154,7 +154,9 @@ function render({ model, el }) {
     fresh.innerHTML = html;
     if (part === "timeline") prepare(fresh.content);
     const before = inner.querySelector(".once-scroll");
-    const atEnd = !before || before.scrollLeft + before.clientWidth >= before.scrollWidth - 8;
+    // With one order for all lanes the newest marks stand at the end: who looks there goes on looking there.
+    const follows = fresh.content.querySelector("[data-ask='order'][aria-pressed='true']");
+    const atEnd = follows && (!before || before.scrollLeft + before.clientWidth >= before.scrollWidth - 8);
     children(inner, fresh.content);
     if (part === "timeline") {
       const scroll = inner.querySelector(".once-scroll");
@@ -239,7 +241,15 @@ function render({ model, el }) {
     },
     { signal },
   );
-  body.addEventListener("click", (event) => markOf(event)?.focus(), { signal });
+  body.addEventListener(
+    "click",
+    (event) => {
+      markOf(event)?.focus();
+      const ask = event.target.closest?.("[data-ask]")?.dataset.ask;
+      if (ask) model.send({ ask });
+    },
+    { signal },
+  );
   body.addEventListener(
     "keydown",
     (event) => {
