@@ -35,6 +35,8 @@ while not any(fault.fault == 'throttle' for fault in lab.faults.armed()):
 """
 REST = """
 import time
+lab.settle(skip_waits=True)
+time.sleep(1)
 before = lab.cloud.journal.last, lab.live().redraws
 time.sleep(1)
 assert (lab.cloud.journal.last, lab.live().redraws) == before, 'something happens at rest'

@@ -92,7 +92,7 @@ function canDock(view) {
   }
 }
 
-const isDead = (view) => Boolean(view.closest(".jupyter-widgets-disconnected"));
+const isDead = (view) => view.classList.contains("once-is-dead");
 
 function render({ model, el }) {
   const words = model.get("words");
@@ -319,7 +319,18 @@ function render({ model, el }) {
     if (status.innerHTML !== html) status.innerHTML = html;
   }
 
-  const handlers = [["change:titles", draw], ["change:status", changedStatus]];
+  // Whether a kernel stands behind it is known by the model itself; front ends other than JupyterLab may hide it.
+  async function live() {
+    let alive = true;
+    try {
+      alive = (await model.widget_manager.get_model(name)).comm_live !== false;
+    } catch {
+      // This front end does not say.
+    }
+    view.classList.toggle("once-is-dead", !alive);
+  }
+
+  const handlers = [["comm_live_update", live], ["change:titles", draw], ["change:status", changedStatus]];
   for (const part of PARTS) handlers.push([`change:${part}`, soon]);
 
   // The traits of one redraw arrive together; they are drawn together too.
@@ -335,9 +346,10 @@ function render({ model, el }) {
   for (const [event, handler] of handlers) model.on(event, handler);
 
   // The place in the page is known when the element is in it.
-  const attached = setInterval(() => {
+  const attached = setInterval(async () => {
     if (!view.isConnected) return;
     clearInterval(attached);
+    await live();
     docked = Boolean(view.closest(".jupyterlab-sidecar"));
     if (docked) {
       beside.set(name, view);
