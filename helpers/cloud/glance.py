@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from .decisions import as_json
+from .decisions import as_json, stored_item
 from .journal import Item
 
 if TYPE_CHECKING:
@@ -66,6 +66,12 @@ def items(cloud: Cloud, table: str) -> list[Item] | None:
     with cloud.boundary.lock:
         known = backends("dynamodb").tables.get(table)
         return None if known is None else [as_json(item) for item in known.all_items()]
+
+
+def item(cloud: Cloud, table: str, key: Item) -> Item | None:
+    """One item of a table, None when it is not there (any more)."""
+    with cloud.boundary.lock:
+        return stored_item(table, key)
 
 
 def definition(cloud: Cloud, execution: str) -> str | None:

@@ -18,6 +18,7 @@ from helpers.cloud.journal import (
     ExecutionEnded,
     ExecutionStarted,
     ExecutionStep,
+    Item,
     MessageAcknowledged,
     MessageDeadLettered,
     MessageReceived,
@@ -38,6 +39,9 @@ MOST_LANES = 400
 """Lanes that are kept. Of older ones only their number is known."""
 
 _MOST_ROWS = 200
+
+_OF_TABLES = ("CreateTable", "DeleteTable", "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction")
+"""After these, the whole table is looked at."""
 
 _REMOVALS = ("DeleteQueue", "PurgeQueue")
 _RUN_MARKS: dict[str, MarkKind] = {"error": "failed", "timeout": "timeout", "crash": "crashed"}
@@ -77,8 +81,7 @@ class Chronicle:
         self.decisions: list[tuple[int, WriteDecision]] = []
         self.steps: dict[str, Steps] = {}
         self.skips: list[Skip] = []
-        self.orders_written = 0
-        """Goes up whenever orders may have changed."""
+        self._written: dict[str, Item] | None = None
         self.lanes_before = self.runs_before = self.decisions_before = 0
         """How many lanes, runs and decisions are not kept any more."""
         self.lost = 0
@@ -102,12 +105,20 @@ class Chronicle:
             events = journal.events(since=self._read_to)
             if not events:
                 return False
-            self.lost += max(0, events[0].number - self._read_to - 1)
+            lost = max(0, events[0].number - self._read_to - 1)
+            if lost:
+                self.lost += lost
+                self._written = None
             self._read_to = events[-1].number
             for event in events:
                 self._take(event)
             self._shorten()
         return True
+
+    def written(self) -> list[Item] | None:
+        """The keys of the orders that were written since this was asked last; None: any may have changed."""
+        written, self._written = self._written, {}
+        return None if written is None else list(written.values())
 
     def _skipped(self) -> None:
         now = self.cloud.clock.skipped
@@ -190,7 +201,8 @@ class Chronicle:
                     self.steps[lane.key].told = True
 
     def _decided(self, event: WriteDecision) -> None:
-        self.orders_written += 1
+        if self._written is not None:
+            self._written[json.dumps(event.key, sort_keys=True)] = event.key
         number = self.decisions_before + len(self.decisions) + 1
         self.decisions.append((number, event))
         key = str(event.key.get("id", {}).get("S", ""))
@@ -213,7 +225,8 @@ class Chronicle:
 
     def _call(self, event: Call) -> None:
         if event.service == "dynamodb":
-            self.orders_written += event.action in ("DeleteTable", "CreateTable")
+            if event.action in _OF_TABLES:
+                self._written = None
         elif event.service == "sqs" and event.action in _REMOVALS:
             name = str(event.parameters.get("QueueUrl", "")).rpartition("/")[2]
             for lane in self.lanes:

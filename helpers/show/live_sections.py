@@ -37,6 +37,7 @@ class Remembered:
 
     queues: set[str] = field(default_factory=set)
     orders: dict[str, Order] = field(default_factory=dict)
+    stored: dict[str, Order] | None = None
     reference: str | None = None
 
 
@@ -45,7 +46,7 @@ class Now:
     """What the services hold at this moment. `orders` and `reference` are None when their table is gone."""
 
     queues: Mapping[str, QueueNow]
-    orders: tuple[Order, ...] | None
+    orders: Mapping[str, Order] | None
     reference: tuple[Mapping[str, Any], ...] | None
 
     @property
@@ -55,16 +56,32 @@ class Now:
         return min(times) if times else None
 
 
-def look(told: Chronicle) -> Now:
+def look(told: Chronicle, known: Remembered) -> Now:
     """Look at the services, without a call."""
     cloud, lesson = told.cloud, told.lesson
-    orders = glance.items(cloud, lesson.orders)
     reference = glance.items(cloud, lesson.reference)
     return Now(
         glance.queues(cloud, lesson.queues),
-        None if orders is None else tuple(sorted(map(order_of, orders), key=lambda order: order.id)),
+        _stored(told, known),
         None if reference is None else tuple(reference),
     )
+
+
+def _stored(told: Chronicle, known: Remembered) -> dict[str, Order] | None:
+    """The orders by id. Only what was written is looked at again: a table of thousands is not read at each change."""
+    table = told.lesson.orders
+    written = told.written()
+    if written is None or known.stored is None:
+        found = glance.items(told.cloud, table)
+        known.stored = None if found is None else {order.id: order for order in map(order_of, found)}
+    else:
+        for key in written:
+            item = glance.item(told.cloud, table, key)
+            if item is None:
+                known.stored.pop(order_of(key).id, None)
+            else:
+                known.stored[order_of(key).id] = order_of(item)
+    return known.stored
 
 
 def sections(told: Chronicle, now: Now, known: Remembered, common: bool = False) -> dict[str, str]:
@@ -270,14 +287,14 @@ _MARKED = ' style="font-weight:bold"'
 
 
 def _orders(now: Now, known: Remembered) -> str:
-    stored = {order.id: order for order in now.orders or ()}
+    stored = now.orders or {}
     known.orders.update(stored)
-    names = sorted(known.orders)
-    shown = names[-MOST_ROWS:]
+    names = list(known.orders)
+    shown = names[-MOST_ROWS:][::-1]
     gone = _("– deleted with the table") if now.orders is None else _("– deleted")
     rows = []
     for name in shown:
-        order = stored.get(name, known.orders[name])
+        order = known.orders[name]
         state = _("✓ stored") if name in stored else gone
         rows.append((code(name), _number(order.quantity), _number(order.total_cents), marked(state)))
     table = Table(
@@ -289,7 +306,7 @@ def _orders(now: Now, known: Remembered) -> str:
         keys=shown,
     )
     more = len(names) - len(shown)
-    said = ngettext("{count} more order is not shown.", "{count} more orders are not shown.", more)
+    said = ngettext("{count} older order is not shown.", "{count} older orders are not shown.", more)
     return table.html() + _left_out(said, more)
 
 

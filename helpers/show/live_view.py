@@ -107,7 +107,7 @@ class LiveView:
         with self._drawing:
             told.read()
             with told.lock:
-                now = live_sections.look(told)
+                now = live_sections.look(told, self._known)
                 parts = live_sections.sections(told, now, self._known, self._common)
             with widget.hold_sync():
                 for name, html in parts.items():
