@@ -7,6 +7,7 @@ Each kind has a shape and a sign of its own, so that no two differ by colour alo
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
@@ -102,36 +103,28 @@ def _sentence(mark: Mark, measured: bool) -> str:
         by_hand = _("you receive it. This is delivery {delivery}.")
         by_worker = _("the queue hands it to the function. This is delivery {delivery}.")
         return (by_hand if mark.hand else by_worker).format(**about)
-    if mark.kind in {"failed", "timeout", "crashed"} and mark.error:
-        return _FAILURES[mark.kind]() + " " + _("Error: {error}.").format(**about)
-    return (
-        {
-            "sent": lambda: _("it is sent to the queue."),
-            "written": lambda: _("DynamoDB accepts the write with the key {key}."),
-            "refused": lambda: _("DynamoDB refuses the write with the key {key}. Nothing changes. Error: {error}."),
-            "acknowledged": lambda: _("it is acknowledged: it is deleted from the queue."),
-            "returned": lambda: _(
-                "it stays in the queue, hidden until its visibility timeout ends. Then it comes again."
-            ),
-            "dead-lettered": lambda: _("it was received too often, and moves to the dead-letter queue {key}."),
-            "removed": lambda: _("it is gone: the queue {key} was deleted or emptied."),
-            "started": lambda: _("it starts."),
-            "state": lambda: _("it enters the state {key}."),
-            "retry": lambda: _("attempt {delivery} of the state {key} begins."),
-            "ended": lambda: _("it ends with success."),
-            "stopped": lambda: _("it ends without success: {key}. {error}"),
-            **_FAILURES,
-        }[mark.kind]()
-        .format(**about)
-        .strip()
-    )
+    told = _SENTENCES[mark.kind]().format(**about)
+    return f"{told} {_('Error: {error}.').format(**about)}" if mark.error else told
 
 
-_FAILURES = {
+_SENTENCES: dict[MarkKind, Callable[[], str]] = {
+    "sent": lambda: _("it is sent to the queue."),
+    "written": lambda: _("DynamoDB accepts the write with the key {key}."),
+    "refused": lambda: _("DynamoDB refuses the write with the key {key}. Nothing changes."),
     "failed": lambda: _("the run fails with an error."),
     "timeout": lambda: _("the run takes too long, and is stopped."),
     "crashed": lambda: _("the process of the function dies."),
+    "acknowledged": lambda: _("it is acknowledged: it is deleted from the queue."),
+    "returned": lambda: _("it stays in the queue, hidden until its visibility timeout ends. Then it comes again."),
+    "dead-lettered": lambda: _("it was received too often, and moves to the dead-letter queue {key}."),
+    "removed": lambda: _("it is gone: the queue {key} was deleted or emptied."),
+    "started": lambda: _("it starts."),
+    "state": lambda: _("it enters the state {key}."),
+    "retry": lambda: _("attempt {delivery} of the state {key} begins."),
+    "ended": lambda: _("it ends with success."),
+    "stopped": lambda: _("it ends without success: {key}."),
 }
+"""Called when they are told: the language is chosen then."""
 
 
 def _run(mark: Mark, measured: bool) -> str:

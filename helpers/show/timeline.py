@@ -135,7 +135,7 @@ class Timeline:
         parts = [self._skips_of_all(columns[self.lanes[0].key], head, height)] if self.common else []
         for place, lane in enumerate(self.lanes):
             parts.append(self._lane(lane, columns[lane.key], head + _LANE * (place + 0.5), width, head + _LANE * place))
-        names = "".join(_name(lane) for lane in self.lanes)
+        names = "".join(self._name(lane) for lane in self.lanes)
         svg = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="group" aria-label="{escape(self._title())}" '
             f'viewBox="0 0 {width:g} {height:g}" style="display:block;width:{width / UNIT:g}em;'
@@ -143,7 +143,8 @@ class Timeline:
         )
         return (
             '<div class="once-timeline" style="display:flex;margin:.4em 0">'
-            f'<div aria-hidden="true" style="flex:0 0 {_LABEL_EM}em;padding-top:{head / UNIT:g}em">{names}</div>'
+            f'<div aria-hidden="true" style="flex:0 1 {_LABEL_EM}em;min-width:4.5em;max-width:32%;'
+            f'padding-top:{head / UNIT:g}em">{names}</div>'
             f'<div class="once-scroll" data-k="scroll" role="region" tabindex="0" aria-label="{escape(self._title())}" '
             f'style="overflow-x:auto;flex:1 1 auto;min-width:0">{svg}</div></div>'
         )
@@ -174,7 +175,7 @@ class Timeline:
             parts += [_skip_line(x, top + 3, top + _LANE - 3) for x, _seconds in columns.skips]
         ordered = sorted(lane.marks, key=lambda mark: mark.kind != "run")  # bars lie under what happens in them
         parts += [self._mark(lane, mark, columns, y) for mark in ordered]
-        return f'<g data-k="{escape(lane.key)}">{"".join(parts)}</g>'
+        return f"<g{self._key(lane)}>{''.join(parts)}</g>"
 
     def _mark(self, lane: Lane, mark: Mark, columns: _Columns, y: float) -> str:
         x = columns.x[mark.number]
@@ -191,6 +192,20 @@ class Timeline:
             f'<g class="once-mark" role="img" tabindex="-1" data-k="{key}" data-x="{x:g}" data-lane="{lane.number}" '
             f'data-story="{story}" aria-label="{name}">{inside}</g>'
         )
+
+    def _name(self, lane: Lane) -> str:
+        style = (
+            f"height:{_LANE / UNIT:g}em;display:flex;align-items:center;box-sizing:border-box;padding-right:.5em;"
+            "overflow:hidden"
+        )
+        inner = "font-size:.9em;line-height:1.2;overflow-wrap:anywhere;max-height:2.5em;overflow:hidden"
+        name = f"<strong>{lane.number}</strong> {escape(lane.name or lane.body[:_SHORT_NAME])}"
+        words = f'<span style="{inner}" title="{escape(title_of(lane))}">{name}</span>'
+        return f'<div style="{style}"{self._key(lane)}>{words}</div>'
+
+    def _key(self, lane: Lane) -> str:
+        """Ids of messages are for a page that changes: they differ from run to run."""
+        return f' data-k="{escape(lane.key)}"' if self.alive else ""
 
     def _skips_of_all(self, columns: _Columns, head: float, height: float) -> str:
         parts = []
@@ -251,18 +266,6 @@ def _amount(seconds: float) -> str:
         if seconds >= 2 * size and seconds % size == 0:
             return f"{seconds / size:g} {unit}"
     return f"{seconds:g} s"
-
-
-def _name(lane: Lane) -> str:
-    number = f"<strong>{lane.number}</strong> "
-    style = (
-        f"height:{_LANE / UNIT:g}em;display:flex;align-items:center;box-sizing:border-box;padding-right:.5em;"
-        "overflow:hidden"
-    )
-    inner = "font-size:.9em;line-height:1.2;overflow-wrap:anywhere;max-height:2.5em;overflow:hidden"
-    name = escape(lane.name or lane.body[:_SHORT_NAME])
-    words = f'<span style="{inner}" title="{escape(title_of(lane))}">{number}{name}</span>'
-    return f'<div style="{style}" data-k="{escape(lane.key)}">{words}</div>'
 
 
 def _legend_item(sign: str, words: str) -> str:

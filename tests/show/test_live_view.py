@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from helpers.lab import Lab as PlainLab
+from helpers.lab.errors import LabClosed
 from helpers.show import Lab
 from helpers.show.bundle import WIDGET_VIEW
 from helpers.show.live_view import LiveWidget
 from tests.lab.conftest import Learner
+from tests.lab.workflow_learner import WorkflowLearner
 from tests.show.shown import Outline
 
 pytestmark = pytest.mark.usefixtures("no_widgets")
@@ -93,12 +94,14 @@ def test_at_rest_nothing_is_asked_and_nothing_is_drawn(fresh: Lab) -> None:
     view = fresh.live()
     view._repr_mimebundle_()
     Learner(fresh).first_job()
-    drawn, changed = view.redraws, threading.Event()
     until(lambda: "acknowledged-" in view.widget.timeline, "the first job")
-    until(lambda: not changed.wait(0.5) and (drawn := view.redraws) == view.redraws, "rest")  # noqa: F841
-    before = fresh.cloud.journal.last, view.redraws
-    changed.wait(1.0)
-    assert (fresh.cloud.journal.last, view.redraws) == before
+    never = threading.Event()
+
+    def rests() -> bool:
+        before = fresh.cloud.journal.last, view.redraws
+        return not never.wait(1.0) and (fresh.cloud.journal.last, view.redraws) == before
+
+    until(rests, "a second in which nothing happens")
 
 
 def test_a_message_that_comes_back_by_itself_is_seen_without_a_call(fresh: Lab) -> None:
@@ -155,24 +158,33 @@ def test_a_wish_of_the_page_changes_the_order(fresh: Lab) -> None:
     assert view._sidecar.outputs[0]["data"][WIDGET_VIEW]["model_id"] == view.widget.name
 
 
-def test_a_workflow_has_a_lane_for_each_execution_and_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.lab.workflow_learner import WorkflowLearner
-
+def test_a_workflow_has_a_lane_for_each_execution_and_its_path() -> None:
     with Lab("protected-workflow", "en") as lab:
         widget = lab.live().widget
+        assert "No execution was started yet." in widget.timeline
         learner = WorkflowLearner(lab)
-        learner.everything() if hasattr(learner, "everything") else None
-        assert "No execution was started" in widget.timeline or "started-" in widget.timeline
-        assert widget.queues == ""
+        learner.deploy()
+        learner.connect()
+        learner.run("after-write-order", id="protected-order", quantity=4, mode="after-write")
+        learner.run("rejected-order", id="other-order", quantity=0, mode="normal")
+        until(lambda: "stopped-" in widget.timeline, "the end of the execution")
+        text = Outline(widget.timeline).text
+        assert "Execution after-write-order: attempt 2 of the state StoreOrder begins." in text
+        assert "Execution after-write-order: it ends with success." in text
+        assert "Execution rejected-order: it ends without success: FAILED. Error: OrderRejected." in text
+        assert widget.executions.count("<details") == 2
+        assert widget.executions.count("<svg") == 2
+        assert "SUCCEEDED" in widget.executions
+        assert (widget.queues, widget.messages) == ("", "")
+        assert [name for name, _title in widget.titles][:3] == ["timeline", "executions", "orders"]
 
 
-def test_close_ends_the_thread_and_says_so(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_close_ends_the_thread_and_says_so() -> None:
     lab = Lab("idempotent-consumer", "en")
     widget = lab.live().widget
     assert len(views()) == 1
     lab.close()
     assert views() == []
     assert "closed" in widget.status
-    with pytest.raises(Exception, match="closed"):
+    with pytest.raises(LabClosed):
         lab.live()
-    assert not isinstance(lab, type(PlainLab))
