@@ -11,6 +11,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from helpers.cloud.boundary import READS
 from helpers.cloud.journal import (
     Call,
     Caller,
@@ -84,6 +85,8 @@ class Chronicle:
         self._written: dict[str, Item] | None = None
         self.lanes_before = self.runs_before = self.decisions_before = 0
         """How many lanes, runs and decisions are not kept any more."""
+        self.changed = True
+        """Whether something has come since `changed` was set to False that can change what is shown."""
         self.lost = 0
         """How many events of the journal made room before they could be read."""
         self.lock = threading.Lock()
@@ -129,6 +132,8 @@ class Chronicle:
 
     def _take(self, event: Event) -> None:
         lesson = self.lesson
+        if not isinstance(event, Call) or not event.action.startswith(READS):
+            self.changed = True
         if isinstance(event, MessageSent):
             if event.queue == lesson.queue:
                 self._sent(event)

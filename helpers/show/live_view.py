@@ -106,6 +106,7 @@ class LiveView:
             return None
         with self._drawing:
             told.read()
+            told.changed = False
             with told.lock:
                 now = live_sections.look(told, self._known)
                 parts = live_sections.sections(told, now, self._known, self._common)
@@ -189,13 +190,18 @@ class _Follower:
         self._told, self._draw = told, draw
         self._changed = threading.Event()
         self._over = False
-        told.cloud.clock.on_skip(self._changed.set)
+        self._skipped = False
+        told.cloud.clock.on_skip(self._skip)
         self._unsubscribe = told.cloud.journal.subscribe(self._tell)
         self._thread = threading.Thread(target=self._run, name="live-view", daemon=True)
         self._thread.start()
 
     def _tell(self, _event: Event) -> None:
         """Called from inside the call that the event is about: it only wakes the thread."""
+        self._changed.set()
+
+    def _skip(self) -> None:
+        self._skipped = True
         self._changed.set()
 
     def end(self) -> None:
@@ -207,17 +213,22 @@ class _Follower:
             self._thread.join(5)
 
     def _run(self) -> None:
-        wait: float | None = 0.0
+        due: float | None = 0.0
         while not self._over:
-            self._changed.wait(wait)
+            told = self._changed.wait(None if due is None else max(0.0, due - time.monotonic()))
             if self._over:
                 return
             self._changed.clear()
+            self._told.read()
+            if told and not self._told.changed and not self._skipped:
+                continue  # somebody only read something: what comes next need not wait for a redraw
+            self._skipped = False
             begun = time.monotonic()
             now = self._draw()
             spent = time.monotonic() - begun
             time.sleep(max(_SOONEST - spent, _SHARE * spent, 0.01))
             wait = self._until(now)
+            due = None if wait is None else time.monotonic() + wait
 
     def _until(self, now: Now | None) -> float | None:
         """Seconds until time alone changes something, None for never."""

@@ -128,6 +128,21 @@ def test_redraws_are_collected(fresh: Lab) -> None:
     assert view.redraws - before <= 10 * (time.monotonic() - begun) + 2
 
 
+def test_who_only_reads_changes_nothing_on_the_page(fresh: Lab) -> None:
+    view = fresh.live()
+    widget = view.widget
+    learner = Learner(fresh)
+    learner.make_queue()
+    until(lambda: "q05-jobs" in widget.queues, "the queue")
+    before = view.redraws
+    for _ in range(5):
+        learner.client("sqs").list_queues()
+        fresh.view()
+    learner.send()
+    until(lambda: "sent-" in widget.timeline, "the message")
+    assert view.redraws <= before + 2
+
+
 def test_reset_and_a_new_lab_go_on_with_the_same_view(fresh: Lab) -> None:
     view = fresh.live()
     widget = view.widget
