@@ -96,6 +96,12 @@ class Workflows:
         with self._lock:
             return [one for several in self._executions.values() for one in several]
 
+    def definition_of(self, arn: str) -> str | None:
+        """The definition that an execution follows, None when it is not kept."""
+        with self._lock:
+            several = self._executions.get(arn)
+        return several[-1].machine.definition if several else None
+
     def machine_of_task(self, token: str) -> str:
         """The name of the state machine that waits, or waited, for a task token; empty when none does."""
         return next((one.machine_name for one in self._known() if one.task(token) is not None), "")

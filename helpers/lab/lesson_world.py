@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from helpers.lab.errors import BadParameter, UnknownLesson
-from helpers.lab.evidence import Evidence, Order, order_of
+from helpers.lab.evidence import Evidence, Order, order_of, read_job
 from helpers.lab.language import _
 from helpers.lab.services import Services
 
@@ -156,6 +156,11 @@ class LessonWorld(ABC):
     def body_shown(self, body: str) -> str:
         """The body of a message as the view shows it."""
         return body
+
+    def subject(self, body: str) -> str:
+        """The order that a message is about, by the rule of its worker; empty when the body names none."""
+        job = read_job(body)
+        return job[0] if job else ""
 
     def result_shown(self, result: Any, places: Mapping[str, int]) -> Any:
         """The result of a run as the view shows it; `places` are the numbers of the messages by message id."""

@@ -152,6 +152,11 @@ class OrderFile(QueueWorld):
         event, keys = read_event(body)
         return " ".join([event, *keys]) if event else body
 
+    def subject(self, body: str) -> str:
+        """The order of the first file that S3's event names."""
+        _event, keys = read_event(body)
+        return (order_of_key(keys[0]) or keys[0]) if keys else ""
+
     def result_shown(self, result: Any, places: Mapping[str, int]) -> Any:
         failures = result.get("batchItemFailures") if isinstance(result, dict) else None
         if not isinstance(failures, list):

@@ -100,13 +100,17 @@ def _emphasis(html: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with header cells; the first column names its row. `numeric`: columns of numbers, from 0."""
+    """A table with header cells; the first column names its row. `numeric`: columns of numbers, from 0.
+
+    `keys` name the rows for a page that changes them one by one (helpers/show/static/live_view.js).
+    """
 
     caption: str
     headers: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     numeric: frozenset[int] = field(default_factory=frozenset)
     empty: str = ""
+    keys: Sequence[str] = ()
 
     def html(self) -> str:
         """As HTML. A wide table scrolls in its own frame, also by keyboard."""
@@ -119,10 +123,10 @@ class Table:
             return f'<div style="margin:.8em 0">{said}</div>'
         head = "".join(self._html_cell("col", n, plain(name)) for n, name in enumerate(self.headers))
         body = "".join(
-            "<tr>"
+            f"<tr{self._key(place)}>"
             + "".join(self._html_cell("row" if n == 0 else None, n, cell) for n, cell in enumerate(row))
             + "</tr>"
-            for row in self.rows
+            for place, row in enumerate(self.rows)
         )
         return (
             f'<div role="region" tabindex="0" aria-label="{escape(self.caption)}" '
@@ -140,6 +144,9 @@ class Table:
         drawn = ["  ".join(self._aligned(n, line[n], widths[n]) for n in range(len(line))) for line in lines]
         rule = "  ".join("-" * width for width in widths)
         return "\n".join([self.caption, *(("  " + line).rstrip() for line in [drawn[0], rule, *drawn[1:]])])
+
+    def _key(self, place: int) -> str:
+        return f' data-k="{escape(self.keys[place])}"' if self.keys else ""
 
     def _aligned(self, column: int, value: str, width: int) -> str:
         return value.rjust(width) if column in self.numeric else value.ljust(width)

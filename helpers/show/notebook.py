@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from helpers import lab
+from helpers.lab import lab as open_lab
 from helpers.lab.answers import Answers
 from helpers.lab.checks import CheckReport
+from helpers.lab.chronicle import Chronicle
 from helpers.lab.errors import BadParameter
 from helpers.lab.language import _
 from helpers.lab.progress import remember
@@ -15,8 +17,10 @@ from helpers.show import formatters
 from helpers.show.bundle import bundle
 from helpers.show.fault_panel import FaultPanel
 from helpers.show.guard_panel import GuardPanel
+from helpers.show.live_view import LiveView, static
 from helpers.show.prediction import Prediction
 from helpers.show.ready import Ready
+from helpers.show.timeline import Timeline
 from helpers.show.vocabulary import Vocabulary
 
 
@@ -36,6 +40,9 @@ class Lab(lab.Lab):
         self._predictions: dict[str, Prediction] = {}
         self._answers: Answers | None = None
         self._panel: FaultPanel | None = None
+        # A cell that opens a new lab goes on with the view that stands on the page.
+        earlier = open_lab._open
+        self._live = earlier._live if isinstance(earlier, Lab) else LiveView()
         super().__init__(lesson, language, **parameters)
 
     @property
@@ -87,6 +94,16 @@ class Lab(lab.Lab):
         compare = super().compare_guards
         return GuardPanel(compare, compare(faults, guards, copies, told))
 
+    def live(self) -> LiveView:
+        """The live view, and the timeline in it. Each call gives the same one: it is never out of step with itself."""
+        self._check_open()
+        return self._live
+
+    def timeline(self) -> Timeline:
+        """The timeline as it is now, as a picture and a table that can be stored."""
+        self._check_open()
+        return static(self._chronicle)
+
     def _announce(self) -> None:
         """In a notebook, the last line of the cell shows the lab; elsewhere, as before."""
         if _shell() is None:
@@ -100,6 +117,9 @@ class Lab(lab.Lab):
         self.faults.changed = self._panel.show_armed
         self._closing.callback(self.cloud.journal.subscribe(self._tell_panel))
         self._panel.start_over()
+        self._chronicle = Chronicle(self.cloud, self._lesson)
+        self._live.follow(self._chronicle)
+        self._closing.callback(self._live.stop)
 
     def _tell_panel(self, event: object) -> None:
         from helpers.cloud.journal import FaultFired, RunEnded
