@@ -1,0 +1,219 @@
+"""Each solution of lesson.toml is true: a point that is not right becomes right by what its solution says.
+
+For each point, one mistake of a learner is made in a real account, and the solution is done word by word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.lab import Lab
+from helpers.lab.lesson_texts import LessonTexts
+from tests.lab.lesson_walk import Mistake, Walk
+
+_NO_GUARD = (
+    '            ConditionExpression="attribute_not_exists(id)",  # judged inside the write itself\n'
+    '            ReturnValuesOnConditionCheckFailure="ALL_OLD",  # a refusal brings the stored order\n',
+    "",
+)
+
+ORDER_FILE = (
+    Mistake(
+        "connect",
+        ("bucket", "queue", "policy"),
+        skip=("connect-bucket",),
+        change={"connect-queue": ('"30"', '"45"'), "connect-policy": ("sqs:SendMessage", "sqs:ReceiveMessage")},
+    ),
+    Mistake("connect", ("queue",), change={"connect-queue": ("shop-uploads", "shop-upload")}),
+    Mistake("connect", ("notification",), change={"connect-try": ("ObjectCreated", "ObjectRemoved")}),
+    Mistake(
+        "upload",
+        ("test-event", "uploaded", "arrived"),
+        skip=("upload-test", "upload-receive"),
+        change={"upload-put": ('key = f"orders', 'key = f"order')},
+        then="def receive():\n    return sqs.receive_message(QueueUrl=queue_url).get('Messages', [])",
+    ),
+    Mistake("write", ("stored",), change={"toy-write": ("4 * 250 + 100", "4 * 250")}),
+    Mistake("write", ("condition",), change={"write-do": (', ConditionExpression="attribute_not_exists(id)"', "")}),
+    Mistake("write", ("refused",), change={"write-twice": ('"second": put_real_item_once()', '"second": {}')}),
+    Mistake(
+        "batch",
+        ("deleted", "redrive", "mapping", "good", "broken"),
+        skip=("batch-upload", "batch-connect", "batch-return", "batch-dead"),
+        change={
+            "batch-delete": ('sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=real["ReceiptHandle"])', ""),
+            "batch-redrive": ('"maxReceiveCount": 3', '"maxReceiveCount": 5'),
+        },
+    ),
+    Mistake(
+        "batch", ("mapping",), skip=("batch-upload",), change={"batch-connect": ('["ReportBatchItemFailures"]', "[]")}
+    ),
+    Mistake(
+        "break",
+        ("again", "copy", "slow", "dead"),
+        skip=("break-upload", "break-send", "break-slow", "break-broken"),
+    ),
+    Mistake("break", ("slow",), change={"break-slow": ("lab.faults.slow_worker()", "")}),
+    Mistake(
+        "clean-up",
+        ("mapping", "bucket", "queues", "orders", "log-group"),
+        skip=("clean-up-mapping", "clean-up-bucket", "clean-up-queues", "clean-up-orders"),
+    ),
+    Mistake(
+        "clean-up",
+        ("kept", "reference"),
+        through="parameters",
+        then="import boto3\nboto3.client('dynamodb').delete_table(TableName='shop-reference')",
+    ),
+)
+
+IDEMPOTENT_CONSUMER = (
+    Mistake(
+        "connect",
+        ("queue", "batch-size", "enabled"),
+        change={"connect-queue": ('"30"', '"45"'), "connect-mapping": ("1, Enabled=True", "10, Enabled=False")},
+    ),
+    Mistake(
+        "connect",
+        ("mapping",),
+        change={
+            "connect-mapping": (
+                "EventSourceArn=queue_arn,",
+                'EventSourceArn=sqs.create_queue(QueueName="q05-more")["QueueUrl"] and queue_arn[:-4] + "more",',
+            )
+        },
+    ),
+    Mistake("connect", ("no-early-job",), then="sqs.send_message(QueueUrl=queue_url, MessageBody='{}')"),
+    Mistake("deploy", ("code",), change={"deploy-pack": ('ZipInfo("app.py")', 'ZipInfo("code/app.py")')}),
+    Mistake("deploy", ("condition",), change={"deploy-code": _NO_GUARD}),
+    Mistake("deploy", ("order",), change={"deploy-code": ("* 250 + 100", "* 250")}),
+    Mistake("deploy", ("drained",), change={"deploy-code": ('job["quantity"] * 250', 'job["amount"] * 250')}),
+    Mistake("repeat", ("runs",), skip=("repeat-send",)),
+    Mistake("repeat", ("decisions",), change={"deploy-code": _NO_GUARD}),
+    Mistake("repeat", ("results",), change={"deploy-code": ('if refusal.response["Item"] != order:', "if order:")}),
+    Mistake("repeat", ("drained",), change={"deploy-code": ('if refusal.response["Item"] != order:', "if order:")}),
+    Mistake("repeat", ("orders",), then="dynamodb.put_item(TableName='q05-orders', Item={'id': {'S': 'mine'}})"),
+    Mistake(
+        "break",
+        ("redrive", "conflict", "crash", "slow"),
+        skip=("break-conflict-send", "break-crash-run", "break-crash-again", "break-slow-run"),
+        change={"break-conflict-redrive": ('"maxReceiveCount": 3', '"maxReceiveCount": 5')},
+    ),
+    Mistake(
+        "break",
+        ("crash", "slow"),
+        change={
+            "break-crash-run": ("lab.faults.crash_after_write()", ""),
+            "break-slow-run": ("lab.faults.slow_worker()", ""),
+        },
+    ),
+    Mistake(
+        "clean-up",
+        ("mapping", "queues", "orders", "log-group"),
+        skip=("clean-up-mapping", "clean-up-queues", "clean-up-orders", "clean-up-logs"),
+    ),
+    Mistake(
+        "clean-up",
+        ("kept", "reference"),
+        through="provided-tables",
+        then="dynamodb.delete_table(TableName='q05-reference')",
+    ),
+)
+
+PROTECTED_WORKFLOW = (
+    Mistake("deploy", ("code",), skip=("deploy-update",)),
+    Mistake(
+        "deploy",
+        ("settings",),
+        then="lambda_client.update_function_configuration(FunctionName='ev05-worker', Handler='app.main')",
+    ),
+    Mistake(
+        "connect",
+        ("role", "policy"),
+        change={
+            "connect-role": ("states.amazonaws.com", "lambda.amazonaws.com"),
+            "connect-policy": ("lambda:InvokeFunction", "lambda:*"),
+        },
+    ),
+    Mistake(
+        "connect",
+        ("policy",),
+        then="iam.put_role_policy(RoleName='ev05-workflow-role', PolicyName='Mine', PolicyDocument=policy)",
+    ),
+    Mistake("connect", ("machine",), change={"connect-create": ('name="ev05-orders"', 'name="ev05-other"')}),
+    Mistake("connect", ("states",), change={"connect-choice": ('"Next": "StoreOrder"', '"Next": "ReadSummary"')}),
+    Mistake(
+        "connect",
+        ("retry", "catch"),
+        change={"connect-store": ('"Retry": [retry],\n    "Catch": [catch],', '"Retry": [],\n    "Catch": [],')},
+    ),
+    Mistake("run", ("first", "repeated", "different", "runs"), skip=("run-first", "run-repeat", "run-different")),
+    Mistake("run", ("decisions", "first", "repeated"), change={"deploy-code": _NO_GUARD}),
+    Mistake("run", ("orders",), change={"deploy-code": ("* 250 + 100", "* 250")}),
+    Mistake(
+        "break",
+        ("flaky", "rejected", "quantities", "conflict", "permission", "same-name", "bounded"),
+        skip=(
+            "break-flaky-run",
+            "break-permanent-run",
+            "break-quantity-run",
+            "break-conflict-run",
+            "break-permission-run",
+            "break-permission-back",
+            "break-name-run",
+            "break-name-closed",
+            "break-failures-run",
+        ),
+    ),
+    Mistake(
+        "clean-up",
+        ("machine", "role", "orders", "log-group"),
+        skip=("clean-up-machine", "clean-up-role", "clean-up-items", "clean-up-logs"),
+    ),
+    Mistake(
+        "clean-up",
+        ("kept", "reference"),
+        through="provided-tables",
+        then="dynamodb.delete_table(TableName='ev05-reference')",
+    ),
+)
+
+MISTAKES = {
+    "order-file": ORDER_FILE,
+    "idempotent-consumer": IDEMPOTENT_CONSUMER,
+    "protected-workflow": PROTECTED_WORKFLOW,
+}
+
+
+@pytest.mark.parametrize("slug", MISTAKES)
+def test_each_point_has_a_mistake_here(slug: str) -> None:
+    texts = LessonTexts(slug)
+    points = {(step, point) for step in texts.checked_steps for point in texts.checks(step)}
+    assert {(mistake.step, point) for mistake in MISTAKES[slug] for point in mistake.points} == points
+
+
+@pytest.fixture(scope="module")
+def walk(request: pytest.FixtureRequest) -> Iterator[Walk]:
+    with Lab(request.param, "en") as lab:
+        yield Walk(lab, request.param.replace("-", "_"))
+
+
+@pytest.mark.parametrize(
+    ("walk", "mistake"),
+    [
+        pytest.param(slug, mistake, id=f"{slug}-{mistake.step}-{'+'.join(mistake.points)}")
+        for slug, mistakes in MISTAKES.items()
+        for mistake in mistakes
+    ],
+    indirect=["walk"],
+    scope="module",
+)
+def test_a_solution_makes_its_point_right(walk: Walk, mistake: Mistake) -> None:
+    walk.go(mistake)
+    before = {point: walk.found(point) for point in mistake.points}
+    assert [point for point, item in before.items() if item.outcome == "right"] == []
+    for point in mistake.points:
+        walk.solve(point)
+        assert walk.found(point).outcome == "right", (before[point], walk.found(point))
