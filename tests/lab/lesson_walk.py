@@ -25,7 +25,7 @@ from helpers.lab.language import LESSONS
 
 # Questions, pictures and experiments in accounts of their own: no check of a step depends on them.
 _LEFT_OUT = re.compile(
-    r"start|vocabulary|outcome|.*-(predict|panel|view|check|compare|picture|history|log)"
+    r"start|vocabulary|outcome|.*-(predict|panel|view|check|compare|picture|history)"
     r"|break-(counter|message-id|race|batch|schedules)-.*"
 )
 _SPAN = re.compile(r"`([^`]+)`")
@@ -58,12 +58,21 @@ class Walk:
         self._last: Cell | None = None
 
     def go(self, mistake: Mistake) -> None:
-        """A fresh account, and the cells up to the check of the step, with the mistake."""
-        self.lab.reset()
+        """The cells up to the check of the step, with the mistake.
+
+        Where the last mistake was put right before any of these cells, the walk goes on from there; otherwise it
+        begins in a fresh account.
+        """
+        goes_on = self._step and self._all_right()
+        before = {cell.id for cell in self._up_to_check()} if goes_on else set()
+        if before & {*mistake.skip, *mistake.change, mistake.through}:
+            before = set()
+        if not before:
+            self.lab.reset()
+            self._names = {"lab": self.lab}
         self._step = mistake.step
-        self._names = {"lab": self.lab}
         for cell in self._up_to_check():
-            if cell.id in mistake.skip:
+            if cell.id in mistake.skip or cell.id in before:
                 continue
             old, new = mistake.change.get(cell.id, ("", ""))
             assert old in cell.source, (cell.id, old)
@@ -84,6 +93,9 @@ class Walk:
                 act()
             if self.found(point).outcome == "right":
                 return
+
+    def _all_right(self) -> bool:
+        return self.lab.check(self._step).passed
 
     def _acts(self, sentence: str) -> Iterator[Any]:
         of_cells = [match.span(1) for match in _CELLS.finditer(sentence)]

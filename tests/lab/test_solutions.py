@@ -19,43 +19,47 @@ _NO_GUARD = (
     "",
 )
 
+_TOTAL = ("* 250 + 100", "* 250")
+
 ORDER_FILE = (
+    Mistake("connect", ("notification",), change={"connect-try": ("ObjectCreated", "ObjectRemoved")}),
     Mistake(
         "connect",
         ("bucket", "queue", "policy"),
         skip=("connect-bucket",),
         change={"connect-queue": ('"30"', '"45"'), "connect-policy": ("sqs:SendMessage", "sqs:ReceiveMessage")},
     ),
-    Mistake("connect", ("queue",), change={"connect-queue": ("shop-uploads", "shop-upload")}),
-    Mistake("connect", ("notification",), change={"connect-try": ("ObjectCreated", "ObjectRemoved")}),
     Mistake(
         "upload",
         ("test-event", "uploaded", "arrived"),
-        skip=("upload-test", "upload-receive"),
-        change={"upload-put": ('key = f"orders', 'key = f"order')},
-        then="def receive():\n    return sqs.receive_message(QueueUrl=queue_url).get('Messages', [])",
+        skip=("upload-receive",),
+        change={
+            "upload-test": ('sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])', "pass"),
+            "upload-put": ('key = f"orders', 'key = f"order'),
+        },
     ),
-    Mistake("write", ("stored",), change={"toy-write": ("4 * 250 + 100", "4 * 250")}),
-    Mistake("write", ("condition",), change={"write-do": (', ConditionExpression="attribute_not_exists(id)"', "")}),
     Mistake("write", ("refused",), change={"write-twice": ('"second": put_real_item_once()', '"second": {}')}),
+    Mistake(
+        "write",
+        ("condition", "stored", "refused"),
+        change={"toy-write": _TOTAL, "write-do": (', ConditionExpression="attribute_not_exists(id)"', "")},
+    ),
     Mistake(
         "batch",
         ("deleted", "redrive", "mapping", "good", "broken"),
-        skip=("batch-upload", "batch-connect", "batch-return", "batch-dead"),
+        skip=("batch-upload", "batch-return", "batch-dead"),
         change={
             "batch-delete": ('sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=real["ReceiptHandle"])', ""),
             "batch-redrive": ('"maxReceiveCount": 3', '"maxReceiveCount": 5'),
+            "batch-connect": ('["ReportBatchItemFailures"])', "[], Enabled=False)"),
         },
-    ),
-    Mistake(
-        "batch", ("mapping",), skip=("batch-upload",), change={"batch-connect": ('["ReportBatchItemFailures"]', "[]")}
     ),
     Mistake(
         "break",
         ("again", "copy", "slow", "dead"),
-        skip=("break-upload", "break-send", "break-slow", "break-broken"),
+        skip=("break-upload", "break-send", "break-broken"),
+        change={"break-slow": ("lab.faults.slow_worker()", "")},
     ),
-    Mistake("break", ("slow",), change={"break-slow": ("lab.faults.slow_worker()", "")}),
     Mistake(
         "clean-up",
         ("mapping", "bucket", "queues", "orders", "log-group"),
@@ -70,41 +74,35 @@ ORDER_FILE = (
 )
 
 IDEMPOTENT_CONSUMER = (
+    Mistake("connect", ("mapping",), skip=("connect-mapping",)),
     Mistake(
         "connect",
         ("queue", "batch-size", "enabled"),
         change={"connect-queue": ('"30"', '"45"'), "connect-mapping": ("1, Enabled=True", "10, Enabled=False")},
     ),
-    Mistake(
-        "connect",
-        ("mapping",),
-        change={
-            "connect-mapping": (
-                "EventSourceArn=queue_arn,",
-                'EventSourceArn=sqs.create_queue(QueueName="q05-more")["QueueUrl"] and queue_arn[:-4] + "more",',
-            )
-        },
-    ),
     Mistake("connect", ("no-early-job",), then="sqs.send_message(QueueUrl=queue_url, MessageBody='{}')"),
     Mistake("deploy", ("code",), change={"deploy-pack": ('ZipInfo("app.py")', 'ZipInfo("code/app.py")')}),
-    Mistake("deploy", ("condition",), change={"deploy-code": _NO_GUARD}),
-    Mistake("deploy", ("order",), change={"deploy-code": ("* 250 + 100", "* 250")}),
+    Mistake(
+        "deploy",
+        ("condition", "order"),
+        change={"deploy-code": _NO_GUARD},
+        then="dynamodb.delete_item(TableName='q05-orders', Key={'id': {'S': 'dedup-order'}})",
+    ),
     Mistake("deploy", ("drained",), change={"deploy-code": ('job["quantity"] * 250', 'job["amount"] * 250')}),
     Mistake("repeat", ("runs",), skip=("repeat-send",)),
-    Mistake("repeat", ("decisions",), change={"deploy-code": _NO_GUARD}),
-    Mistake("repeat", ("results",), change={"deploy-code": ('if refusal.response["Item"] != order:', "if order:")}),
     Mistake("repeat", ("drained",), change={"deploy-code": ('if refusal.response["Item"] != order:', "if order:")}),
-    Mistake("repeat", ("orders",), then="dynamodb.put_item(TableName='q05-orders', Item={'id': {'S': 'mine'}})"),
+    Mistake(
+        "repeat",
+        ("decisions", "results", "orders"),
+        change={"deploy-code": _NO_GUARD},
+        then="dynamodb.put_item(TableName='q05-orders', Item={'id': {'S': 'mine'}})",
+    ),
     Mistake(
         "break",
         ("redrive", "conflict", "crash", "slow"),
-        skip=("break-conflict-send", "break-crash-run", "break-crash-again", "break-slow-run"),
-        change={"break-conflict-redrive": ('"maxReceiveCount": 3', '"maxReceiveCount": 5')},
-    ),
-    Mistake(
-        "break",
-        ("crash", "slow"),
+        skip=("break-conflict-send", "break-crash-again"),
         change={
+            "break-conflict-redrive": ('"maxReceiveCount": 3', '"maxReceiveCount": 5'),
             "break-crash-run": ("lab.faults.crash_after_write()", ""),
             "break-slow-run": ("lab.faults.slow_worker()", ""),
         },
@@ -123,12 +121,12 @@ IDEMPOTENT_CONSUMER = (
 )
 
 PROTECTED_WORKFLOW = (
-    Mistake("deploy", ("code",), skip=("deploy-update",)),
     Mistake(
         "deploy",
         ("settings",),
         then="lambda_client.update_function_configuration(FunctionName='ev05-worker', Handler='app.main')",
     ),
+    Mistake("deploy", ("code",), skip=("deploy-update",)),
     Mistake(
         "connect",
         ("role", "policy"),
@@ -136,22 +134,24 @@ PROTECTED_WORKFLOW = (
             "connect-role": ("states.amazonaws.com", "lambda.amazonaws.com"),
             "connect-policy": ("lambda:InvokeFunction", "lambda:*"),
         },
-    ),
-    Mistake(
-        "connect",
-        ("policy",),
         then="iam.put_role_policy(RoleName='ev05-workflow-role', PolicyName='Mine', PolicyDocument=policy)",
     ),
-    Mistake("connect", ("machine",), change={"connect-create": ('name="ev05-orders"', 'name="ev05-other"')}),
-    Mistake("connect", ("states",), change={"connect-choice": ('"Next": "StoreOrder"', '"Next": "ReadSummary"')}),
     Mistake(
         "connect",
-        ("retry", "catch"),
-        change={"connect-store": ('"Retry": [retry],\n    "Catch": [catch],', '"Retry": [],\n    "Catch": [],')},
+        ("machine", "states", "retry", "catch"),
+        change={
+            "connect-choice": ('"Next": "StoreOrder"', '"Next": "ReadSummary"'),
+            "connect-store": ('"Retry": [retry],\n    "Catch": [catch],', '"Retry": [],\n    "Catch": [],'),
+            "connect-create": ('name="ev05-orders"', 'name="ev05-other"'),
+        },
     ),
     Mistake("run", ("first", "repeated", "different", "runs"), skip=("run-first", "run-repeat", "run-different")),
-    Mistake("run", ("decisions", "first", "repeated"), change={"deploy-code": _NO_GUARD}),
-    Mistake("run", ("orders",), change={"deploy-code": ("* 250 + 100", "* 250")}),
+    Mistake(
+        "run",
+        ("decisions", "orders", "first", "repeated"),
+        change={"deploy-code": _NO_GUARD},
+        then="dynamodb.delete_item(TableName='ev05-orders', Key={'id': {'S': 'different-order'}})",
+    ),
     Mistake(
         "break",
         ("flaky", "rejected", "quantities", "conflict", "permission", "same-name", "bounded"),
