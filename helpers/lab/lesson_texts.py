@@ -60,6 +60,14 @@ class LessonTexts:
         self.slug = slug
 
     @property
+    def heading(self) -> str:
+        """The title of the lesson, as course.toml gives it."""
+        path = LESSONS / "course.toml"
+        course = _read_toml(path, path.stat().st_mtime_ns)
+        titles = {lesson["slug"]: lesson["title"] for lesson in course["lessons"]}
+        return self._read("course:title", titles[self.slug])
+
+    @property
     def vocabulary(self) -> tuple[VocabularyRow, ...]:
         return tuple(self._vocabulary_row(entry) for entry in self._source.get("vocabulary", ()))
 

@@ -68,6 +68,7 @@ class Prediction:
         :raises helpers.lab.answers.AnswerNotSaved: no folder can be written to.
         """
         feedback = self.feedback(number)
+        self._answers.take(self._file)  # a choice is made anew: the earlier one needs no copy
         self._answers.write(self._file, self._question.choices[number - 1].text)
         if self._live is not None:
             self._live.load()

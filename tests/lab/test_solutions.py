@@ -26,8 +26,11 @@ ORDER_FILE = (
     Mistake(
         "connect",
         ("bucket", "queue", "policy"),
-        skip=("connect-bucket",),
-        change={"connect-queue": ('"30"', '"45"'), "connect-policy": ("sqs:SendMessage", "sqs:ReceiveMessage")},
+        change={
+            "connect-bucket": ("shop-order-files", "shop-order-file"),
+            "connect-queue": ('"30"', '"45"'),
+            "connect-policy": ("sqs:SendMessage", "sqs:ReceiveMessage"),
+        },
     ),
     Mistake(
         "upload",
@@ -140,8 +143,11 @@ PROTECTED_WORKFLOW = (
         "connect",
         ("machine", "states", "retry", "catch"),
         change={
-            "connect-choice": ('"Next": "StoreOrder"', '"Next": "ReadSummary"'),
-            "connect-store": ('"Retry": [retry],\n    "Catch": [catch],', '"Retry": [],\n    "Catch": [],'),
+            "connect-choice": ('"Default": "Rejected"', '"Default": "StoreOrder"'),
+            "connect-store": (
+                '2}\ncatch = {"ErrorEquals": ["InvalidOrder"], "ResultPath": "$.failure"',
+                '3}\ncatch = {"ErrorEquals": ["InvalidOrder"], "ResultPath": "$.saved"',
+            ),
             "connect-create": ('name="ev05-orders"', 'name="ev05-other"'),
         },
     ),
