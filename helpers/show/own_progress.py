@@ -1,7 +1,7 @@
-"""The table of the page that leads to the lessons: how far the learner is in each of them.
+"""On the page that leads to the lessons: how far the learner is in each of them.
 
-Each number has a bar of signs beside it, which says the same again: nothing depends on a colour. The table is made
-from the answers each time the cell runs.
+Each number has a bar of signs beside it, which says the same again: nothing depends on a colour. It is made from the
+answers each time the cell runs. As text it is a table; as HTML a list, whose numbers wrap in a narrow pane.
 """
 
 from __future__ import annotations
@@ -10,26 +10,29 @@ from html import escape
 from typing import Any
 
 from helpers.lab import language as languages
-from helpers.lab.language import _
+from helpers.lab.language import _, labelled
 from helpers.lab.progress import LessonProgress, progress_of
 from helpers.show.bundle import bundle
-from helpers.show.markup import Cell, Table, box, page, paragraph, plain, sign
+from helpers.show.markup import Cell, Table, box, heading, page, plain, sign
 
 _BAR = 8
 """Signs in a bar."""
 
 
 class ShownProgress:
-    """One row for each lesson, in the language in use when it is made: the page has one table for each language."""
+    """One entry for each lesson, in the language in use when it is made: the page has one for each language."""
 
     def __init__(self, lessons: list[LessonProgress]) -> None:
-        headers = [_("Lesson"), _("Steps passed"), _("Examples written"), _("Predictions made")]
-        self._table = Table(_("Your progress"), headers, [_row(lesson) for lesson in lessons])
-        self._advice = _advice(lessons)
-        self._html = page([self._table.html(), box("calm", sign("→") + plain(self._advice).html)])
+        measures = [_("Steps passed"), _("Examples written"), _("Predictions made")]
+        title, advice = _("Your progress"), _advice(lessons)
+        table = Table(title, [_("Lesson"), *measures], [_row(lesson) for lesson in lessons])
+        self._text = f"{table.text()}\n→ {advice}"
+        entries = "".join(_entry(lesson, measures) for lesson in lessons)
+        listed = f'<ul style="list-style:none;margin:.3em 0;padding:0">{entries}</ul>'
+        self._html = page([heading(title), listed, box("calm", sign("→") + plain(advice).html)])
 
     def text(self) -> str:
-        return f"{self._table.text()}\n→ {self._advice}"
+        return self._text
 
     def html(self) -> str:
         return self._html
@@ -63,16 +66,30 @@ def _advice(lessons: list[LessonProgress]) -> str:
 
 
 def _row(lesson: LessonProgress) -> list[Cell]:
-    title = f"{lesson.number}. {lesson.title}"
-    link = f'<a href="{escape(lesson.notebook)}" style="color:var(--jp-content-link-color,#1565c0)">{escape(title)}</a>'
     mark, words = _state(lesson)
-    state = plain(words)
-    return [
-        Cell(f"{title} ({mark} {words})", link + paragraph(Cell(state.text, sign(mark) + state.html))),
-        _measured(len(lesson.passed), len(lesson.passed) + len(lesson.left)),
-        _measured(lesson.written, lesson.words),
-        _measured(lesson.predicted, lesson.predictions),
-    ]
+    bars = [plain(f"{_bar(done, total)} {_counted(done, total)}") for done, total in _numbers(lesson)]
+    return [plain(f"{lesson.number}. {lesson.title} ({mark} {words})"), *bars]
+
+
+def _entry(lesson: LessonProgress, measures: list[str]) -> str:
+    title = escape(f"{lesson.number}. {lesson.title}")
+    link = f'<a href="{escape(lesson.notebook)}" style="color:var(--jp-content-link-color,#1565c0)">{title}</a>'
+    mark, words = _state(lesson)
+    numbers = "".join(
+        f'<span style="flex:1 1 11em">{escape(labelled(measure, _counted(done, total)))}<br>'
+        f'<span aria-hidden="true" style="letter-spacing:.05em">{_bar(done, total)}</span></span>'
+        for measure, (done, total) in zip(measures, _numbers(lesson), strict=True)
+    )
+    return (
+        '<li style="margin:0;padding:.6em 0;border-top:1px solid var(--jp-border-color1,#bdbdbd)">'
+        f'<strong>{link}</strong> · <span style="white-space:nowrap">{sign(mark)}{escape(words)}</span>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:.3em 1.5em;margin:.3em 0 0">{numbers}</div></li>'
+    )
+
+
+def _numbers(lesson: LessonProgress) -> list[tuple[int, int]]:
+    steps = len(lesson.passed) + len(lesson.left)
+    return [(len(lesson.passed), steps), (lesson.written, lesson.words), (lesson.predicted, lesson.predictions)]
 
 
 def _state(lesson: LessonProgress) -> tuple[str, str]:
@@ -81,11 +98,12 @@ def _state(lesson: LessonProgress) -> tuple[str, str]:
     return ("◐", _("begun")) if lesson.begun else ("○", _("not begun"))
 
 
-def _measured(done: int, total: int) -> Cell:
-    """A number in words, and a bar that shows it. The bar is only full when all is done, only empty when nothing is."""
+def _counted(done: int, total: int) -> str:
+    return _("{passed} of {count}").format(passed=done, count=total)
+
+
+def _bar(done: int, total: int) -> str:
+    """A bar that is only full when all is done, and only empty when nothing is."""
     filled = done * _BAR // total if total else 0
     filled = min(max(filled, 1), _BAR - 1) if 0 < done < total else filled
-    bar = "▰" * filled + "▱" * (_BAR - filled)
-    words = _("{passed} of {count}").format(passed=done, count=total)
-    drawn = f'<span aria-hidden="true" style="white-space:nowrap;letter-spacing:.05em">{bar}</span>'
-    return Cell(f"{bar} {words}", f'<span style="white-space:nowrap">{escape(words)}</span><br>{drawn}')
+    return "▰" * filled + "▱" * (_BAR - filled)
