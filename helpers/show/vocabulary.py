@@ -46,6 +46,7 @@ h1{font-size:1.3em;margin:0 0 .6em}
 .who{display:flex;gap:2em;margin:0 0 1em}.who span{flex:1;border-bottom:1px solid #000;padding-bottom:.2em}
 table{width:100%!important;table-layout:fixed!important}th:first-child{width:20%}
 td,th{max-width:none!important;border-color:#555!important}tr{break-inside:avoid}
+code{font-family:monospace,monospace!important;font-size:.95em!important}
 @page{margin:1.5cm}@media print{body{margin:0}}"""
 
 
