@@ -44,6 +44,8 @@ class Mistake:
     then: str = ""
     through: str = ""
     """The last cell that is run, where the check does not need the whole lesson."""
+    long: bool = False
+    """Needs most of the lesson, or the lesson twice."""
 
 
 class Walk:

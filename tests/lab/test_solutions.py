@@ -1,10 +1,12 @@
 """Each solution of lesson.toml is true: a point that is not right becomes right by what its solution says.
 
-For each point, one mistake of a learner is made in a real account, and the solution is done word by word.
+For each point, a mistake of a learner is made in a real account, and the solution is done word by word. A run of all
+tests tries those that are quick; `ONCE_ALL_SOLUTIONS=1 pytest tests/lab/test_solutions.py` tries them all.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -45,6 +47,7 @@ ORDER_FILE = (
     Mistake(
         "write",
         ("condition", "stored", "refused"),
+        long=True,
         change={"toy-write": _TOTAL, "write-do": (', ConditionExpression="attribute_not_exists(id)"', "")},
     ),
     Mistake(
@@ -60,12 +63,14 @@ ORDER_FILE = (
     Mistake(
         "break",
         ("again", "copy", "slow", "dead"),
+        long=True,
         skip=("break-upload", "break-send", "break-broken"),
         change={"break-slow": ("lab.faults.slow_worker()", "")},
     ),
     Mistake(
         "clean-up",
         ("mapping", "bucket", "queues", "orders", "log-group"),
+        long=True,
         skip=("clean-up-mapping", "clean-up-bucket", "clean-up-queues", "clean-up-orders"),
     ),
     Mistake(
@@ -88,21 +93,31 @@ IDEMPOTENT_CONSUMER = (
     Mistake(
         "deploy",
         ("condition", "order"),
+        long=True,
         change={"deploy-code": _NO_GUARD},
         then="dynamodb.delete_item(TableName='q05-orders', Key={'id': {'S': 'dedup-order'}})",
     ),
-    Mistake("deploy", ("drained",), change={"deploy-code": ('job["quantity"] * 250', 'job["amount"] * 250')}),
+    Mistake(
+        "deploy", ("drained",), change={"deploy-code": ('job["quantity"] * 250', 'job["amount"] * 250')}, long=True
+    ),
     Mistake("repeat", ("runs",), skip=("repeat-send",)),
-    Mistake("repeat", ("drained",), change={"deploy-code": ('if refusal.response["Item"] != order:', "if order:")}),
+    Mistake(
+        "repeat",
+        ("drained",),
+        change={"deploy-code": ('if refusal.response["Item"] != order:', "if order:")},
+        long=True,
+    ),
     Mistake(
         "repeat",
         ("decisions", "results", "orders"),
+        long=True,
         change={"deploy-code": _NO_GUARD},
         then="dynamodb.put_item(TableName='q05-orders', Item={'id': {'S': 'mine'}})",
     ),
     Mistake(
         "break",
         ("redrive", "conflict", "crash", "slow"),
+        long=True,
         skip=("break-conflict-send", "break-crash-again"),
         change={
             "break-conflict-redrive": ('"maxReceiveCount": 3', '"maxReceiveCount": 5'),
@@ -113,6 +128,7 @@ IDEMPOTENT_CONSUMER = (
     Mistake(
         "clean-up",
         ("mapping", "queues", "orders", "log-group"),
+        long=True,
         skip=("clean-up-mapping", "clean-up-queues", "clean-up-orders", "clean-up-logs"),
     ),
     Mistake(
@@ -151,16 +167,20 @@ PROTECTED_WORKFLOW = (
             "connect-create": ('name="ev05-orders"', 'name="ev05-other"'),
         },
     ),
-    Mistake("run", ("first", "repeated", "different", "runs"), skip=("run-first", "run-repeat", "run-different")),
+    Mistake(
+        "run", ("first", "repeated", "different", "runs"), skip=("run-first", "run-repeat", "run-different"), long=True
+    ),
     Mistake(
         "run",
         ("decisions", "orders", "first", "repeated"),
+        long=True,
         change={"deploy-code": _NO_GUARD},
         then="dynamodb.delete_item(TableName='ev05-orders', Key={'id': {'S': 'different-order'}})",
     ),
     Mistake(
         "break",
         ("flaky", "rejected", "quantities", "conflict", "permission", "same-name", "bounded"),
+        long=True,
         skip=(
             "break-flaky-run",
             "break-permanent-run",
@@ -176,6 +196,7 @@ PROTECTED_WORKFLOW = (
     Mistake(
         "clean-up",
         ("machine", "role", "orders", "log-group"),
+        long=True,
         skip=("clean-up-machine", "clean-up-role", "clean-up-items", "clean-up-logs"),
     ),
     Mistake(
@@ -200,6 +221,12 @@ def test_each_point_has_a_mistake_here(slug: str) -> None:
     assert {(mistake.step, point) for mistake in MISTAKES[slug] for point in mistake.points} == points
 
 
+LONG = pytest.mark.skipif(
+    os.environ.get("ONCE_ALL_SOLUTIONS") != "1",
+    reason="takes long; with ONCE_ALL_SOLUTIONS=1 every solution is tried: do it after a change of a solution",
+)
+
+
 @pytest.fixture(scope="module")
 def walk(request: pytest.FixtureRequest) -> Iterator[Walk]:
     with Lab(request.param, "en") as lab:
@@ -209,7 +236,9 @@ def walk(request: pytest.FixtureRequest) -> Iterator[Walk]:
 @pytest.mark.parametrize(
     ("walk", "mistake"),
     [
-        pytest.param(slug, mistake, id=f"{slug}-{mistake.step}-{'+'.join(mistake.points)}")
+        pytest.param(
+            slug, mistake, marks=LONG if mistake.long else (), id=f"{slug}-{mistake.step}-{'+'.join(mistake.points)}"
+        )
         for slug, mistakes in MISTAKES.items()
         for mistake in mistakes
     ],
