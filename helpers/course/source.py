@@ -53,10 +53,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of lesson.toml. `context` is its msgctxt."""
+    """A text of lesson.toml. `context` is its msgctxt; `needed` says why it may not be empty, where it may not."""
 
     context: str
     text: str
+    needed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class LessonSource:
 def read_lesson(folder: Path) -> LessonSource:
     """Read `folder`/lesson.md and `folder`/lesson.toml (which may be missing).
 
-    :raises SourceError: a cell without an id, an id used twice, unreadable metadata or TOML.
+    :raises SourceError: a cell without an id, an id used twice, unreadable metadata or TOML, a text that is missing.
     """
     path = folder / "lesson.md"
     texts = folder / "lesson.toml"
@@ -129,8 +130,10 @@ def _read_texts(path: Path) -> Iterator[Text]:
         if text.context in seen:
             raise SourceError(path, 1, f"{text.context!r} is there twice")
         seen.add(text.context)
-        if text.text:
+        if text.text.strip():
             yield text
+        elif text.needed:
+            raise SourceError(path, 1, f"{text.context!r} is missing or empty: {text.needed}")
 
 
 def _widget_texts(content: dict[str, Any]) -> Iterator[Text]:
@@ -138,7 +141,7 @@ def _widget_texts(content: dict[str, Any]) -> Iterator[Text]:
     from 0, check:<step>:title, check:<step>:<id>:<field>."""
     for row in content.get("vocabulary", []):
         for field in ("word", "meaning", "example", "model"):
-            yield Text(f"vocabulary:{row['id']}:{field}", row.get(field, ""))
+            yield Text(f"vocabulary:{row['id']}:{field}", row.get(field, ""), _NEEDED.get(field, ""))
     for prediction in content.get("predictions", []):
         step = prediction["step"]
         yield Text(f"prediction:{step}:question", prediction["question"])
@@ -149,5 +152,12 @@ def _widget_texts(content: dict[str, Any]) -> Iterator[Text]:
         step = check["step"]
         yield Text(f"check:{step}:title", check.get("title", ""))
         for item in check.get("items", []):
-            for field in ("text", "hint"):
-                yield Text(f"check:{step}:{item['id']}:{field}", item.get(field, ""))
+            for field in ("text", "hint", "solution"):
+                yield Text(f"check:{step}:{item['id']}:{field}", item.get(field, ""), _NEEDED.get(field, ""))
+
+
+_NEEDED = {
+    "model": "a learner compares an example with it",
+    "hint": "it is offered when the point is not right",
+    "solution": "it is offered after the hint",
+}

@@ -16,6 +16,7 @@ learner can read it, copy it or keep it without this program.
 from __future__ import annotations
 
 import contextlib
+import errno
 import getpass
 import hashlib
 import os
@@ -37,6 +38,16 @@ Kind = Literal["chosen", "user", "course", "temporary"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _REPLACE_TRIES = 20
+# EDQUOT is not defined on Windows.
+_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What another notebook had written where this one has just written. `file` is the copy that keeps it."""
+
+    text: str
+    file: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,7 @@ class Answers:
         self._below = Path(_checked(lesson)) / _checked(language)
         self._places: Sequence[Place] = places(environ, course)
         self._known: dict[str, str] = {}
+        self._replaced: dict[str, Replaced] = {}
         self._lock = threading.RLock()
         self._use = self._first_writable(0)
 
@@ -133,11 +145,17 @@ class Answers:
                 for place in self._readable()
                 for changed, text in _texts(place.folder / self._below / f"{name}.txt")
             ]
-            if not found:
-                return ""
-            text = max(found, key=lambda pair: pair[0])[1]
-            self._known[name] = text
-            return text
+            return max(found, key=lambda pair: pair[0])[1] if found else ""
+
+    def take(self, name: str) -> str:
+        """As `read`, for a place where the learner sees the text and changes it: `write` then replaces what they saw.
+
+        What was only read, and is replaced, might be new to the learner: `write` keeps a copy of it.
+        """
+        with self._lock:
+            self._known[name] = self.read(name)
+            self._replaced.pop(name, None)
+            return self._known[name]
 
     def write(self, name: str, text: str) -> Path:
         """Save one answer and give its file. Complete or not at all: a reader never sees half of it.
@@ -155,16 +173,17 @@ class Answers:
                     self._keep_what_is_there(path, name, text)
                     _replace(path, text)
                 except OSError as error:
-                    reason = error
+                    # A full disk is the reason that a learner can do something about.
+                    reason = reason if reason is not None and reason.errno in _FULL else error
                     continue
                 self._use = number
                 self._known[name] = text
                 return path
-            raise AnswerNotSaved(
-                _("Your answer could not be saved."),
-                _("No folder can be written to."),
-                _("Copy your answer before you close the page. Or set ONCE_HOME to a folder of yours and start again."),
-            ) from reason
+            raise _not_saved(reason) from reason
+
+    def replaced(self, name: str) -> Replaced | None:
+        """What another notebook had written for this answer, and this one replaced; None when nothing was."""
+        return self._replaced.get(name)
 
     def names(self) -> list[str]:
         """Names of the answers that exist, sorted."""
@@ -200,6 +219,22 @@ class Answers:
         copy = path.with_name(f"{name}.earlier-{mark}.txt")
         if not copy.exists():
             _replace(copy, there)
+        with contextlib.suppress(UnicodeDecodeError):
+            self._replaced[name] = Replaced(there.decode("utf-8"), copy)
+
+
+def _not_saved(reason: OSError | None) -> AnswerNotSaved:
+    if reason is not None and reason.errno in _FULL:
+        return AnswerNotSaved(
+            _("Your answer could not be saved: the disk is full."),
+            _("It is still on this page."),
+            _("Make some room on the disk. Then type one more character: the answer is saved with it."),
+        )
+    return AnswerNotSaved(
+        _("Your answer could not be saved: no folder can be written to."),
+        _("It is still on this page."),
+        _("Copy your answer before you close the page. Or set ONCE_HOME to a folder of yours and start again."),
+    )
 
 
 def _checked(name: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from helpers.lab.errors import BadParameter
 from helpers.lab.language import _
 from helpers.lab.lesson_texts import CheckText
 
@@ -31,13 +32,28 @@ Probe = Callable[[], Finding]
 
 @dataclass(frozen=True, slots=True)
 class CheckItem:
-    """One point: `text` says what must hold, `detail` what was found, `hint` where to look."""
+    """One point: `text` says what must hold, `detail` what was found, `hint` where to look.
+
+    `solution` says what to type or run. It is for those who have read the hint: see `CheckReport.solution`.
+    """
 
     id: str
     outcome: Outcome
     text: str
     detail: str
     hint: str
+    solution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What to type or run for one point. `text` is empty when the point is right already."""
+
+    point: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text or _("This point is right. There is nothing to do.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,27 @@ class CheckReport:
 
     def __getitem__(self, point: str) -> CheckItem:
         return next(item for item in self.items if item.id == point)
+
+    @property
+    def open(self) -> tuple[CheckItem, ...]:
+        """The points that are not right."""
+        return tuple(item for item in self.items if item.outcome != "right")
+
+    def solution(self, point: str) -> Solution:
+        """What to type or run, so that the point becomes right.
+
+        :raises BadParameter: the report has no such point.
+        """
+        found = next((item for item in self.items if item.id == point), None)
+        if found is None:
+            raise BadParameter(
+                _("This check has no point `{point}`.").format(point=str(point).replace("`", "'")[:40]),
+                _("A solution is asked for by the name of its point."),
+                _("Choose one of these: {choices}.").format(
+                    choices=", ".join(f"`{item.id}`" for item in self.open or self.items)
+                ),
+            )
+        return Solution(point, "" if found.outcome == "right" else found.solution)
 
     def __str__(self) -> str:
         lines = [self.title] if self.title else []
@@ -94,7 +131,7 @@ def judge(step: str, title: str, texts: Mapping[str, CheckText], probes: Mapping
     items = []
     for point, text in texts.items():
         finding = ask(probes[point])
-        items.append(CheckItem(point, finding.outcome, text.text, finding.detail, text.hint))
+        items.append(CheckItem(point, finding.outcome, text.text, finding.detail, text.hint, text.solution))
     return CheckReport(step, title, tuple(items))
 
 

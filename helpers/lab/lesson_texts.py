@@ -45,10 +45,11 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class CheckText:
-    """What one point of a check says, and where to look when it is not right yet."""
+    """What one point of a check says, where to look when it is not right yet, and what to type or run then."""
 
     text: str
     hint: str
+    solution: str
 
 
 class LessonTexts:
@@ -57,6 +58,14 @@ class LessonTexts:
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
+
+    @property
+    def heading(self) -> str:
+        """The title of the lesson, as course.toml gives it."""
+        path = LESSONS / "course.toml"
+        course = _read_toml(path, path.stat().st_mtime_ns)
+        titles = {lesson["slug"]: lesson["title"] for lesson in course["lessons"]}
+        return self._read("course:title", titles[self.slug])
 
     @property
     def vocabulary(self) -> tuple[VocabularyRow, ...]:
@@ -94,10 +103,7 @@ class LessonTexts:
         """The points of a step's check by id, in their order. Raises KeyError when the step has no check."""
         place = f"check:{step}"
         return {
-            item["id"]: CheckText(
-                self._read(f"{place}:{item['id']}:text", item["text"]),
-                self._read(f"{place}:{item['id']}:hint", item["hint"]),
-            )
+            item["id"]: CheckText(**{name: self._read(f"{place}:{item['id']}:{name}", item[name]) for name in _OF_ITEM})
             for item in self._entry("checks", step)["items"]
         }
 
@@ -121,6 +127,7 @@ class LessonTexts:
 
 
 _COLUMNS = ("word", "meaning", "example", "model")
+_OF_ITEM = ("text", "hint", "solution")
 
 
 @lru_cache(maxsize=8)

@@ -1,10 +1,15 @@
-"""A check report: each point with its outcome in words, what was found, and a hint on request."""
+"""A check report: each point with its outcome in words, what was found, a hint on request, and then the solution.
+
+The solution lies inside the hint, so that it is offered to those who have opened the hint. Both are plain
+`<details>`: they open without a kernel and without JavaScript, also in a stored page.
+"""
 
 from __future__ import annotations
 
-from helpers.lab.checks import CheckReport, in_words
+from helpers.lab.checks import CheckItem, CheckReport, Solution, in_words
 from helpers.lab.language import _, labelled
-from helpers.show.markup import box, folded, heading, page, paragraph, plain, prose, sign
+from helpers.show.markup import Cell, box, folded, heading, page, paragraph, plain, prose, sign
+from helpers.show.note import ShownNote
 
 _LOOKS = {
     "right": ("✓", "good"),
@@ -30,6 +35,10 @@ class ShownReport:
             if item.hint and item.outcome != "right":
                 lines.append(f"      {labelled(_('Hint'), item.hint)}")
         lines.append(self._summary())
+        asked = next((item.id for item in self._report.open if item.solution), None)
+        if asked:
+            call = f'lab.check("{self._report.step}").solution("{asked}")'
+            lines.append(labelled(_("To see a solution, run"), call))
         return "\n".join(lines)
 
     def html(self) -> str:
@@ -41,7 +50,7 @@ class ShownReport:
             if item.detail:
                 body += paragraph(prose(item.detail))
             if item.hint and item.outcome != "right":
-                body += folded(_("Hint"), prose(item.hint))
+                body += _hint(item)
             parts.append(f'<li style="list-style:none;margin:0;padding:0">{box(tone, body)}</li>')
         parts[1:] = [f'<ul style="margin:.3em 0;padding:0">{"".join(parts[1:])}</ul>']
         return page([*parts, paragraph(plain(self._summary()))])
@@ -56,3 +65,15 @@ class ShownReport:
         if right == total:
             return _("Everything is right.")
         return _("{right} of {total} points are right.").format(right=right, total=total)
+
+
+def solution(found: Solution) -> ShownNote:
+    """One solution that was asked for."""
+    mark, tone = ("→", "calm") if found.text else ("✓", "good")
+    return ShownNote(mark, tone, [str(found)])
+
+
+def _hint(item: CheckItem) -> str:
+    hint = prose(item.hint)
+    more = folded(_("Still stuck? Show the solution"), prose(item.solution)) if item.solution else ""
+    return folded(_("Hint"), Cell(hint.text, hint.html + more))

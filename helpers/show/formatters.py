@@ -8,7 +8,7 @@ from typing import Any
 
 from IPython.display import display
 
-from helpers.lab.checks import CheckReport
+from helpers.lab.checks import CheckReport, Solution
 from helpers.lab.comparison import Comparison
 from helpers.lab.executions import Execution, StateMachine
 from helpers.lab.experiments import BatchResult, ExperimentResult
@@ -20,7 +20,7 @@ from helpers.lab.presets import Counted, Preset
 from helpers.lab.properties import Report
 from helpers.lab.rest import Rest, WorkflowRest
 from helpers.lab.view import View
-from helpers.show import errors, explored, results, writefile
+from helpers.show import check_report, errors, explored, results, writefile
 from helpers.show.bundle import Shown, bundle
 from helpers.show.check_report import ShownReport
 from helpers.show.executions import ShownExecution, ShownStateMachine
@@ -29,6 +29,7 @@ from helpers.show.snapshot import ShownView
 
 SHOWN: dict[type, Callable[[Any], Shown]] = {
     CheckReport: ShownReport,
+    Solution: check_report.solution,
     ExperimentResult: results.experiment,
     BatchResult: results.batch,
     GuardComparison: ShownGuards,

@@ -32,6 +32,7 @@ _STYLE = """<style>
 .once-live .widget-textarea {height: auto}
 .once-live .widget-textarea textarea {
   font: inherit; font-size: 1em; line-height: 1.4; min-height: 3.2em; resize: vertical}
+.once-live .widget-textarea textarea::placeholder {color: var(--jp-content-font-color2, #616161); opacity: 1}
 .once-live .widget-text, .once-live .widget-label {height: auto; font-size: 1em; white-space: normal}
 .once-live .widget-text {flex-wrap: wrap}
 .once-live .widget-text input {font-size: 1em; height: auto; min-width: 4em}

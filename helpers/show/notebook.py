@@ -62,7 +62,7 @@ class Lab(lab.Lab):
     def vocabulary(self) -> Vocabulary:
         """The vocabulary table, with what the learner wrote."""
         if self._vocabulary is None:
-            self._vocabulary = Vocabulary(self.texts.vocabulary, self.answers, lesson=self.lesson)
+            self._vocabulary = Vocabulary(self.texts.vocabulary, self.answers, lesson=self.texts.heading)
         self._vocabulary.refresh()
         return self._vocabulary
 

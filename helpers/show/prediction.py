@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import ipywidgets
 from helpers.lab import lesson_texts
 from helpers.lab.answers import Answers
 from helpers.lab.errors import LabError
-from helpers.lab.language import _, labelled
+from helpers.lab.language import _, current, labelled
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
 from helpers.show.live import beside_cells, root
@@ -28,11 +28,17 @@ class Feedback:
     feedback: str
 
     def text(self) -> str:
-        return f"{'✓' if self.right else '✗'} {self.number}. {self.choice}\n  {self.feedback}"
+        lines = [f"{'✓' if self.right else '✗'} {self.number}. {self.choice}", *self._sentences]
+        return "\n  ".join(lines)
 
-    def html(self, *, live: bool = False) -> str:
+    def html(self) -> str:
         said = f"{sign('✓' if self.right else '✗')}{self.number}. {prose(self.choice).html}"
-        return page([box("good" if self.right else "bad", said + paragraph(prose(self.feedback)), live=live)])
+        more = "".join(paragraph(prose(sentence)) for sentence in self._sentences)
+        return page([box("good" if self.right else "bad", said + more)])
+
+    @property
+    def _sentences(self) -> list[str]:
+        return [self.feedback] if self.right else [self.feedback, _("Think again. You can choose another answer.")]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return bundle(self)
@@ -62,6 +68,7 @@ class Prediction:
         :raises helpers.lab.answers.AnswerNotSaved: no folder can be written to.
         """
         feedback = self.feedback(number)
+        self._answers.take(self._file)  # a choice is made anew: the earlier one needs no copy
         self._answers.write(self._file, self._question.choices[number - 1].text)
         if self._live is not None:
             self._live.load()
@@ -109,44 +116,37 @@ class _LiveQuestion:
     """The widgets of one question."""
 
     def __init__(self, prediction: Prediction, question: lesson_texts.Prediction) -> None:
+        # anywidget is only needed by a live page, and importing it takes its time.
+        from helpers.show.choices import Choices
+
         self._prediction = prediction
-        self._said = ipywidgets.HTML()
-        self._buttons: list[ipywidgets.Button] = []
-        self._labels: list[str] = []
-        for number, choice in enumerate(question.choices, start=1):
-            label = f"{number}. {without_marks(choice.text)}"
-            button = ipywidgets.Button(description=label, tooltip="", layout=ipywidgets.Layout(width="100%"))
-            button.on_click(shown_errors(self._show)(self._choose(number)))
-            button.add_class("once-choice")
-            self._buttons.append(button)
-            self._labels.append(label)
+        self._choices = Choices(
+            label=without_marks(question.question),
+            language=current(),
+            choices=[f"{number}. {prose(choice.text).html}" for number, choice in enumerate(question.choices, start=1)],
+            yours=f"✎\u00a0{_('your choice')}",
+        )
+        self._choices.observe(shown_errors(self._show)(self._choose), names="presses")
         opening = heading(_("Predict")) + paragraph(prose(question.question))
-        self.root = root(opening, [*self._buttons, self._said])
+        self.root = root(opening, [self._choices])
         self.load()
 
     def load(self) -> None:
         """Show the choice that is kept."""
         chosen = self._prediction.chosen
-        self._mark(chosen)
+        self._choices.chosen = chosen or 0
         if chosen is None:
-            self._said.value = page([paragraph(plain(_("Choose before you run the next cell.")), soft=True)])
+            self._choices.said = page([paragraph(plain(_("Choose before you run the next cell.")), soft=True)])
         else:
-            self._said.value = self._prediction.feedback(chosen).html(live=True)
+            self._choices.said = self._prediction.feedback(chosen).html()
+        beside_cells(self._choices)
 
-    def _choose(self, number: int) -> Callable[[Any], None]:
-        def choose(_button: Any) -> None:
-            self._mark(number)
-            # Said before it is kept: a folder that cannot be written to must not cost the explanation.
-            self._said.value = self._prediction.feedback(number).html(live=True)
-            self._prediction.answer(number)
-
-        return choose
-
-    def _mark(self, chosen: int | None) -> None:
-        for number, (button, label) in enumerate(zip(self._buttons, self._labels, strict=True), start=1):
-            button.description = f"▸ {label}" if number == chosen else label
-            (button.add_class if number == chosen else button.remove_class)("once-chosen")
-        beside_cells(*self._buttons)
+    def _choose(self, _change: Mapping[str, Any]) -> None:
+        number = self._choices.chosen
+        # Said before it is kept: a folder that cannot be written to must not cost the explanation.
+        self._choices.said = self._prediction.feedback(number).html()
+        beside_cells(self._choices)
+        self._prediction.answer(number)
 
     def _show(self, html: str) -> None:
-        self._said.value += html
+        self._choices.said += html

@@ -1,6 +1,7 @@
 """The vocabulary table: word, meaning, example. Blank example cells are for the learner to fill in.
 
-In a live page it is a table of ipywidgets whose text is saved as it is typed and comes back after a restart.
+In a live page it is a table of ipywidgets whose text is saved as it is typed and comes back after a restart. A
+good answer is offered below an example as soon as there is one: who writes first learns more from comparing.
 Elsewhere it is a plain table, always with blank cells: what a learner wrote never enters a stored notebook.
 """
 
@@ -22,7 +23,7 @@ from helpers.lab.language import _, current, labelled, ngettext
 from helpers.lab.lesson_texts import VocabularyRow
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import beside_cells, root, row, words
+from helpers.show.live import beside_cells, root, row
 from helpers.show.markup import (
     Cell,
     Table,
@@ -39,10 +40,18 @@ from helpers.show.markup import (
 )
 
 _COLUMNS = ("1 1 8em", "3 1 15em", "3 1 15em")
+_LINES_ON_PAPER = 2
+_PRINTED = """body{font-family:sans-serif;margin:1.5em;color:#000;background:#fff}
+h1{font-size:1.3em;margin:0 0 .6em}
+.who{display:flex;gap:2em;margin:0 0 1em}.who span{flex:1;border-bottom:1px solid #000;padding-bottom:.2em}
+table{width:100%!important;table-layout:fixed!important}th:first-child{width:20%}
+td,th{max-width:none!important;border-color:#555!important}tr{break-inside:avoid}
+code{font-family:monospace,monospace!important;font-size:.95em!important}
+@page{margin:1.5cm}@media print{body{margin:0}}"""
 
 
 class Vocabulary:
-    """The vocabulary of one lesson. Show it in a cell, or use the methods."""
+    """The vocabulary of one lesson, whose title is `lesson`. Show it in a cell, or use the methods."""
 
     def __init__(self, entries: Sequence[VocabularyRow], answers: Answers, *, lesson: str) -> None:
         self._entries = list(entries)
@@ -76,6 +85,13 @@ class Vocabulary:
         if self._widget is not None:
             self._widget.load()
 
+    def compare(self) -> Compared:
+        """The learner's examples beside good answers; words without an example are only counted."""
+        written = {name: text for name, text in self.examples.items() if text.strip()}
+        entries = [entry for entry in self._entries if entry.id in written]
+        rows = [(prose(entry.word), plain(written[entry.id]), prose(entry.model)) for entry in entries]
+        return Compared(rows, len(self.blanks) - len(rows))
+
     @property
     def widget(self) -> ipywidgets.Widget:
         """The live table; one per Vocabulary, it may be shown in several places."""
@@ -102,21 +118,23 @@ class Vocabulary:
         return path
 
     def printable(self, path: str | os.PathLike[str] | None = None, *, blank_lines: bool = False) -> str:
-        """A complete HTML page to print; empty cells (with `blank_lines`, all) are lines to write on.
+        """A complete HTML page to print; examples that the learner has not written are lines to write on.
 
-        With a `path`, the page is written there too.
+        With `blank_lines` it is the page for a class: all of the learner's examples are lines, and there is a line
+        for a name and a date. With a `path`, the page is written there too.
         """
         written = {} if blank_lines else self.examples
-        rows = [self._row(entry, written.get(entry.id, "")) for entry in self._entries]
+        rows = [self._row(entry, written.get(entry.id, ""), _LINES_ON_PAPER) for entry in self._entries]
         title = _("Vocabulary")
         table = self._table(rows).html()
+        names = "".join(f"<span>{escape(labelled(what, ''))}</span>" for what in (_("Name"), _("Date")))
+        who = f'<p class="who">{names}</p>'
         document = (
             f'<!DOCTYPE html>\n<html lang="{escape(current())}">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width">\n'
             f"<title>{escape(labelled(title, self._lesson))}</title>\n"
-            "<style>body{font-family:sans-serif;margin:1.5em;color:#000;background:#fff}"
-            "table{width:100%!important}td,th{height:3em}tr{break-inside:avoid}</style>\n"
-            f"</head>\n<body>\n{table}\n</body>\n</html>\n"
+            f"<style>{_PRINTED}</style>\n</head>\n<body>\n<h1>{escape(self._lesson)}</h1>\n"
+            f"{who if blank_lines else ''}{table}\n</body>\n</html>\n"
         )
         if path is not None:
             Path(path).write_text(document, encoding="utf-8", newline="\n")
@@ -139,9 +157,31 @@ class Vocabulary:
         return Table(_("Vocabulary"), [_("Word"), _("Meaning"), _("Example")], rows)
 
     @staticmethod
-    def _row(entry: VocabularyRow, written: str) -> tuple[Cell, Cell, Cell]:
-        example = prose(entry.example) if entry.example else plain(written) if written.strip() else blank()
+    def _row(entry: VocabularyRow, written: str, lines: int = 1) -> tuple[Cell, Cell, Cell]:
+        line = blank()
+        empty = Cell(line.text, line.html * lines)
+        example = prose(entry.example) if entry.example else plain(written) if written.strip() else empty
         return prose(entry.word), prose(entry.meaning), example
+
+
+class Compared:
+    """Examples of the learner beside good answers. `left`: how many words have no example yet."""
+
+    def __init__(self, rows: Sequence[Sequence[Cell]], left: int) -> None:
+        headers = [_("Word"), _("Your example"), _("A good answer")]
+        first = _("Write an example first. Then it stands here, beside a good answer.")
+        self._table = Table(_("Your examples and good answers"), headers, rows, empty=first)
+        more = ngettext("{count} word has no example yet.", "{count} words have no example yet.", left)
+        self._more = more.format(count=left) if left and rows else ""
+
+    def text(self) -> str:
+        return "\n".join(filter(None, [self._table.text(), self._more]))
+
+    def html(self) -> str:
+        return page([self._table.html(), paragraph(plain(self._more))] if self._more else [self._table.html()])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return bundle(self)
 
 
 class _LiveTable:
@@ -156,20 +196,25 @@ class _LiveTable:
         self._downloads = ipywidgets.HTML()
         self._fields: dict[str, ipywidgets.Textarea] = {}
         self._marks: dict[str, ipywidgets.HTML] = {}
+        self._models = {entry.id: entry.model for entry in entries if not entry.example}
+        self._compared: dict[str, ipywidgets.HTML] = {}
+        first = paragraph(
+            plain(_("Write your own example first. Then you can open a good answer and compare.")), soft=True
+        )
         rows = [row([_bold(_("Word")), _bold(_("Meaning")), _bold(_("Example"))], _COLUMNS, head=True)]
         for entry in entries:
             example = prose(entry.example).html if entry.example else self._field(entry)
             rows.append(row([_bold(entry.word), prose(entry.meaning).html, example], _COLUMNS))
-        self.root = root(heading(_("Vocabulary")), [*rows, self._status, self._downloads])
+        self.root = root(heading(_("Vocabulary")) + first, [*rows, self._status, self._downloads])
         self.load()
 
     def load(self) -> None:
         """Put what is saved into the fields."""
         self._loading = True
         try:
-            for name, text in self._vocabulary.examples.items():
+            for name, field in self._fields.items():
                 if name not in self._unsaved:
-                    self._fields[name].value = text
+                    field.value = self._answers.take(_file(name))
                     self._mark(name)
         finally:
             self._loading = False
@@ -188,6 +233,7 @@ class _LiveTable:
         )
         self._fields[name] = field
         self._marks[name] = ipywidgets.HTML()
+        self._compared[name] = ipywidgets.HTML()
 
         @shown_errors(lambda html: self._show_error(name, html))
         def save(change: Mapping[str, Any]) -> None:
@@ -201,20 +247,31 @@ class _LiveTable:
             self._say()
 
         field.observe(save, names="value")
-        parts: list[ipywidgets.Widget] = [field, self._marks[name]]
-        if entry.model:
-            parts.append(words(folded(_("A good answer, to compare with yours"), prose(entry.model))))
-        return ipywidgets.VBox(parts)
+        return ipywidgets.VBox([field, self._marks[name], self._compared[name]])
 
     def _mark(self, name: str) -> None:
-        """Say beside a field whether it is saved."""
+        """Say below a field whether it is saved, and offer a good answer to who has written one."""
         if name in self._unsaved:
             said = f"{sign('✗')}<strong>{plain(_('Not saved.')).html}</strong>"
         elif self._fields[name].value.strip():
             said = sign("✓") + plain(_("Saved.")).html
         else:
             said = ""
-        self._marks[name].value = page([f'<div role="status" aria-live="polite">{said}</div>'] if said else [])
+        parts = [f'<div role="status" aria-live="polite">{said}</div>'] if said else []
+        self._marks[name].value = page([*parts, *self._from_elsewhere(name)])
+        model = self._models[name] if self._fields[name].value.strip() else ""
+        # The same value again is no change: what the learner has opened stays open while they type.
+        self._compared[name].value = page([folded(_("Compare with a good answer"), prose(model))]) if model else ""
+
+    def _from_elsewhere(self, name: str) -> list[str]:
+        """What a second notebook had written here before this one wrote: still there, and shown on request."""
+        other = self._answers.replaced(_file(name))
+        if other is None or other.text.strip() == self._fields[name].value.strip():
+            return []
+        kept = f'<p style="margin:.2em 0;white-space:pre-wrap">{plain(other.text).html}</p>'
+        where = paragraph(prose(_("It is kept in the file `{file}` too.").format(file=other.file.name)), soft=True)
+        said = sign("!") + plain(_("Another notebook had written something else here.")).html
+        return [box("open", said + folded(_("Show the other text"), Cell(other.text, kept + where)))]
 
     def _say(self) -> None:
         """What is filled in, in words, and where it is kept when that is not the usual place."""
@@ -225,6 +282,10 @@ class _LiveTable:
             "{filled} of {total} examples are filled in. They are saved as you type.",
             total,
         ).format(filled=filled, total=total)
+        if self._unsaved:
+            waiting = ngettext("{count} example is not saved.", "{count} examples are not saved.", len(self._unsaved))
+            self._status.value = page([box("bad", sign("✗") + plain(waiting.format(count=len(self._unsaved))).html)])
+            return
         body = sign("✓") + plain(sentence).html
         notice = self._answers.notice
         if notice:
@@ -235,14 +296,16 @@ class _LiveTable:
     def _show_error(self, name: str, html: str) -> None:
         self._mark(name)
         self._marks[name].value += html
-        self._status.value = html
+        self._say()
 
     def _links(self) -> str:
         sheet, paper = self._vocabulary.csv().encode("utf-8-sig"), self._vocabulary.printable().encode()
+        for_class = self._vocabulary.printable(blank_lines=True).encode()
         name = f"vocabulary-{current()}"
         links = [
             _download(_("Download as a table (CSV)"), f"{name}.csv", "text/csv", sheet),
             _download(_("Download a page to print (HTML)"), f"{name}.html", "text/html", paper),
+            _download(_("Download an empty page for a class (HTML)"), f"{name}-empty.html", "text/html", for_class),
         ]
         return page([f'<p style="margin:.3em 0">{" · ".join(links)}</p>'])
 

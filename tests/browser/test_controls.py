@@ -161,6 +161,55 @@ def test_a_prediction_is_answered_by_keyboard_and_kept(lesson: tuple[Notebook, S
     assert seen == Seen()
 
 
+def test_what_is_chosen_is_announced_and_hint_and_solution_open_one_after_the_other(
+    lesson: tuple[Notebook, Seen],
+) -> None:
+    """By keyboard alone, with the roles and states that a screen reader gets from the browser."""
+    notebook, seen = lesson
+    for cell in ("vocabulary", "predict", "check"):
+        notebook.run_cell(cell)
+    tab, keys = notebook.page, notebook.page.keyboard
+
+    group = tab.get_by_role("group").filter(has=tab.locator(".once-choice"))
+    choices = group.get_by_role("button")
+    choices.first.focus()
+    keys.press("Space")
+    expect(group.get_by_role("button", pressed=True)).to_have_count(1)
+    expect(choices.first).to_have_attribute("aria-pressed", "true")
+    said = group.locator("xpath=following-sibling::*[@role='status']")
+    expect(said).to_contain_text("✗")
+    keys.press("Tab")
+    keys.press("Tab")
+    expect(choices.nth(2)).to_be_focused()
+    keys.press("Enter")
+    expect(choices.first).to_have_attribute("aria-pressed", "false")
+    expect(choices.nth(2)).to_have_attribute("aria-pressed", "true")
+    expect(said).to_contain_text("✓")
+
+    point = tab.locator("li:has(details details)").first
+    hint, solution = point.locator("summary").nth(0), point.locator("summary").nth(1)
+    expect(solution).to_be_hidden()
+    hint.focus()
+    keys.press("Enter")
+    expect(solution).to_be_visible()
+    expect(point.locator("details details code").first).to_be_hidden()
+    solution.focus()
+    keys.press("Enter")
+    expect(point.locator("details details code").first).to_be_visible()
+
+    entry = tab.locator(".once-row").filter(has=tab.locator("textarea")).nth(3)
+    field = entry.locator("textarea")
+    expect(entry.locator("details")).to_have_count(0)
+    field.press_sequentially("mine")
+    entry.locator("summary").press("Enter")
+    expect(entry.locator("details code, details div").first).to_be_visible()
+    field.press_sequentially(", and more")
+    expect(entry.locator("[role=status]")).to_contain_text("✓")
+    expect(entry.locator("details")).to_have_attribute("open", "")
+    assert notebook.failed_cells() == []
+    assert seen == Seen()
+
+
 @pytest.fixture
 def panel(lesson: tuple[Notebook, Seen]) -> tuple[Notebook, Locator]:
     notebook, _seen = lesson

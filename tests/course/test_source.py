@@ -48,6 +48,7 @@ def test_widget_texts_have_the_contexts_that_the_lab_looks_up(lesson: Lesson) ->
         "check:read:title",
         "check:read:empty:text",
         "check:read:empty:hint",
+        "check:read:empty:solution",
     ]
 
 
@@ -55,6 +56,23 @@ def test_broken_toml_is_named_with_its_line(folders: Folders, lesson: Lesson) ->
     path = lesson.folder / "lesson.toml"
     path.write_text('[[vocabulary]]\nid = "a\n', encoding="utf-8")
     with pytest.raises(SourceError, match=r"lesson.toml:2: not valid TOML"):
+        read_lesson(lesson.folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "missing"),
+    [
+        ('solution = "Run `purge()`."\n', "", "check:read:empty:solution"),
+        ('solution = "Run `purge()`."\n', 'solution = " "\n', "check:read:empty:solution"),
+        ('hint = "Run the cell again."\n', "", "check:read:empty:hint"),
+        ('model = "`jobs`"\n', "", "vocabulary:queue:model"),
+    ],
+)
+def test_a_point_without_solution_and_a_word_without_model_are_errors(
+    lesson: Lesson, replace_in, old: str, new: str, missing: str
+) -> None:
+    replace_in(lesson.folder / "lesson.toml", old, new)
+    with pytest.raises(SourceError, match=f"'{missing}' is missing or empty"):
         read_lesson(lesson.folder)
 
 

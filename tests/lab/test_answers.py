@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -167,6 +168,38 @@ def test_what_another_notebook_wrote_is_kept_beside(tmp_path: Path) -> None:
     assert made(tmp_path).read("vocabulary-guard") == "from the second"
     copies = [copy.read_text(encoding="utf-8") for copy in path.parent.glob("*.earlier-*.txt")]
     assert copies == ["from the first"]
+    replaced = second.replaced("vocabulary-guard")
+    assert replaced is not None
+    assert replaced.text == "from the first"
+    assert replaced.file.read_text(encoding="utf-8") == "from the first"
+    assert first.replaced("vocabulary-guard") is None
+
+
+def test_a_full_disk_is_named_and_the_next_key_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = made(tmp_path)
+    answers.write("vocabulary-guard", "early")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module.os, "fsync", full)
+        with pytest.raises(AnswerNotSaved) as caught:
+            answers.write("vocabulary-guard", "earl")
+    assert "the disk is full" in caught.value.what
+    assert "Make some room" in caught.value.advice
+    assert made(tmp_path).read("vocabulary-guard") == "early", "what was saved is whole"
+    path = answers.write("vocabulary-guard", "earl grey")
+    assert made(tmp_path).read("vocabulary-guard") == "earl grey"
+    assert [file.name for file in path.parent.iterdir()] == ["vocabulary-guard.txt"], "nothing half-written is left"
+
+
+def test_what_was_shown_is_replaced_without_a_copy(tmp_path: Path) -> None:
+    made(tmp_path).write("vocabulary-guard", "yesterday")
+    answers = made(tmp_path)
+    assert answers.take("vocabulary-guard") == "yesterday"
+    path = answers.write("vocabulary-guard", "today")
+    assert [file.name for file in path.parent.iterdir()] == ["vocabulary-guard.txt"]
 
 
 def test_typing_keeps_no_copies(tmp_path: Path) -> None:

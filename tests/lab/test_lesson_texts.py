@@ -22,7 +22,7 @@ def test_every_step_has_a_title_and_its_points(texts):
         assert texts.title(step)
         points = texts.checks(step)
         assert points
-        assert all(point.text and point.hint for point in points.values())
+        assert all(point.text and point.hint and point.solution for point in points.values())
 
 
 def test_the_points_are_the_probes(texts, lab):
@@ -62,13 +62,14 @@ def test_translations_are_found_by_their_place(tmp_path, monkeypatch):
     (folder / "lesson.toml").write_text(
         '[[vocabulary]]\nid = "queue"\nword = "queue"\nmeaning = "A line."\nexample = ""\nmodel = "Bread."\n'
         '[[checks]]\nstep = "one"\ntitle = "One"\n'
-        '[[checks.items]]\nid = "p"\ntext = "It is."\nhint = "Look."\n',
+        '[[checks.items]]\nid = "p"\ntext = "It is."\nhint = "Look."\nsolution = "Run."\n',
         encoding="utf-8",
     )
     entries = {
         "vocabulary:queue:word": ("queue", "file"),
         "check:one:title": ("One", "Un"),
         "check:one:p:hint": ("Look.", "Regardez."),
+        "check:one:p:solution": ("Run.", "Lancez."),
     }
     header = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
     body = "".join(f'\nmsgctxt "{c}"\nmsgid "{i}"\nmsgstr "{s}"\n' for c, (i, s) in entries.items())
@@ -80,4 +81,5 @@ def test_translations_are_found_by_their_place(tmp_path, monkeypatch):
     assert texts.vocabulary[0].word == "file"
     assert texts.vocabulary[0].meaning == "A line.", "without a translation the source is shown"
     assert texts.title("one") == "Un"
-    assert (texts.checks("one")["p"].text, texts.checks("one")["p"].hint) == ("It is.", "Regardez.")
+    point = texts.checks("one")["p"]
+    assert (point.text, point.hint, point.solution) == ("It is.", "Regardez.", "Lancez.")

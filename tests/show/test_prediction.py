@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipywidgets
 import pytest
 
 from helpers.lab.answers import AnswerNotSaved, Answers
@@ -10,6 +9,7 @@ from helpers.lab.errors import LabError
 from helpers.lab.lesson_texts import Choice
 from helpers.lab.lesson_texts import Prediction as Question
 from helpers.show.bundle import WIDGET_VIEW
+from helpers.show.choices import Choices
 from helpers.show.prediction import Prediction
 from tests.show.shown import Outline, inside
 
@@ -25,12 +25,19 @@ QUESTION = Question(
 )
 
 
-def buttons(prediction: Prediction) -> list[ipywidgets.Button]:
-    return inside(prediction.widget, ipywidgets.Button)
+def choices(prediction: Prediction) -> Choices:
+    (found,) = inside(prediction.widget, Choices)
+    return found
+
+
+def press(prediction: Prediction, number: int) -> None:
+    """What the page sends when a button is pressed."""
+    found = choices(prediction)
+    found.set_state({"chosen": number, "presses": found.presses + 1})
 
 
 def shown(prediction: Prediction) -> str:
-    return "".join(html.value for html in inside(prediction.widget, ipywidgets.HTML))
+    return choices(prediction).said
 
 
 def test_the_static_form_lists_the_choices_without_the_answers(answers: Answers) -> None:
@@ -49,10 +56,10 @@ def test_a_click_gives_the_reason_and_is_kept(answers: Answers) -> None:
     prediction = Prediction(QUESTION, answers)
     before = prediction.html()
     assert prediction.chosen is None
-    buttons(prediction)[0].click()
+    press(prediction, 1)
     assert "No. The condition &lt;is&gt; false." in shown(prediction)
     assert "✗" in shown(prediction)
-    buttons(prediction)[1].click()
+    press(prediction, 2)
     assert "Yes. Only the first." in shown(prediction)
     assert "No. The" not in shown(prediction)
     again = Prediction(QUESTION, answers)
@@ -61,13 +68,24 @@ def test_a_click_gives_the_reason_and_is_kept(answers: Answers) -> None:
     assert again.html() == before, "the stored form does not know the choice"
 
 
-def test_the_choice_is_marked_without_colour(answers: Answers) -> None:
+def test_the_choices_are_a_named_group_and_the_kept_one_is_marked_in_words(answers: Answers) -> None:
     prediction = Prediction(QUESTION, answers)
-    first, second = buttons(prediction)
-    assert first.description == "1. Two: a & b."
-    second.click()
-    assert first.description == "1. Two: a & b."
-    assert second.description == "▸ 2. One."
+    made = choices(prediction)
+    assert made.label == "How many PutItem calls <are> accepted?"
+    assert [Outline(choice).text for choice in made.choices] == ["1. Two: a & b.", "2. One."]
+    assert made.yours == "✎\u00a0your choice"
+    assert made.chosen == 0
+    press(prediction, 2)
+    assert choices(Prediction(QUESTION, answers)).chosen == 2
+
+
+def test_a_wrong_choice_is_explained_and_another_one_may_be_made(answers: Answers) -> None:
+    prediction = Prediction(QUESTION, answers)
+    assert prediction.answer(1).text().endswith("\n  Think again. You can choose another answer.")
+    assert "Think again." in shown(prediction)
+    press(prediction, 2)
+    assert "Think again." not in shown(prediction)
+    assert prediction.chosen == 2
 
 
 def test_answer_is_the_plain_method(answers: Answers) -> None:
@@ -90,7 +108,7 @@ def test_a_choice_that_the_lesson_no_longer_has_is_forgotten_not_broken(answers:
     answers.write("prediction-repeat", "An older choice.")
     prediction = Prediction(QUESTION, answers)
     assert prediction.chosen is None
-    assert "▸" not in "".join(button.description for button in buttons(prediction))
+    assert choices(prediction).chosen == 0
 
 
 def test_feedback_is_given_even_when_it_cannot_be_kept(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,6 +117,10 @@ def test_feedback_is_given_even_when_it_cannot_be_kept(answers: Answers, monkeyp
 
     monkeypatch.setattr(answers, "write", refuse)
     prediction = Prediction(QUESTION, answers)
-    buttons(prediction)[1].click()
+    press(prediction, 2)
     assert "Yes. Only the first." in shown(prediction)
     assert "Make room." in shown(prediction)
+    monkeypatch.undo()
+    press(prediction, 2)
+    assert "Make room." not in shown(prediction)
+    assert prediction.chosen == 2, "pressing the same choice again keeps it, when there is room"

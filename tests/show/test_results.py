@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from helpers.lab.checks import CheckItem, CheckReport
+from helpers.lab.checks import CheckItem, CheckReport, Solution
 from helpers.lab.comparison import compare
+from helpers.lab.errors import BadParameter
 from helpers.lab.evidence import Order
 from helpers.lab.executions import Arrow, Attempt, Execution, HistoryRow, State, StateMachine, Visit
 from helpers.lab.experiments import BatchResult, ExperimentResult
@@ -33,8 +34,8 @@ REPORT = CheckReport(
     "connect",
     "Connect an empty queue",
     (
-        CheckItem("a", "right", "The queue `q05-jobs` exists.", "", "not shown"),
-        CheckItem("b", "not-yet", "One mapping.", f"found `{EVIL}`", "Look at the *ARN*."),
+        CheckItem("a", "right", "The queue `q05-jobs` exists.", "", "not shown", "not shown"),
+        CheckItem("b", "not-yet", "One mapping.", f"found `{EVIL}`", "Look at the *ARN*.", "Run `<settle>()`."),
         CheckItem("c", "not-attempted", "A job.", "", "Send one."),
         CheckItem("d", "cannot-tell", "An order.", "No answer.", "Run it again."),
     ),
@@ -125,6 +126,8 @@ VALUES: list[Any] = [
     WorkflowRest(waiting=(EVIL,)),
     MACHINE,
     Execution(EVIL, "FAILED", MACHINE, (VISIT,), (HistoryRow(1, "TaskFailed", EVIL, "failed", EVIL),), error=EVIL),
+    Solution("queue", f"Run `{EVIL}`."),
+    Solution("queue", ""),
     replace(VIEW, executions=(ExecutionView(EVIL, "FAILED", EVIL, None, 1, EVIL),)),
 ]
 
@@ -158,15 +161,34 @@ def test_a_report_says_each_outcome_in_words_and_folds_its_hints() -> None:
     outline = Outline(bundle_of(REPORT)["text/html"])
     for words in ("✓right", "✗not yet", "○not attempted", "?cannot tell"):
         assert words in outline.text
-    assert len(outline.all("details")) == 3, "what is right needs no hint"
+    assert len(outline.all("details")) == 4, "a hint for each of three points, and one solution"
     assert "not shown" not in outline.text
     assert "1 of 4 points are right." in outline.text
     assert len(outline.all("li")) == 4
 
 
+def test_a_solution_is_inside_its_hint_and_only_there() -> None:
+    data = bundle_of(REPORT)
+    hint, solution = data["text/html"].index("Look at the"), data["text/html"].index("&lt;settle&gt;()")
+    between = data["text/html"][hint:solution]
+    assert "<details" in between
+    assert "</details>" not in between, "the hint is still open: who has not opened it sees no solution"
+    assert "settle" not in data["text/plain"]
+    assert data["text/plain"].endswith('To see a solution, run: lab.check("connect").solution("b")')
+
+
+def test_a_solution_is_given_to_who_asks_for_it() -> None:
+    assert bundle_of(REPORT.solution("b"))["text/plain"] == "→ Run <settle>()."
+    assert "<code" in bundle_of(REPORT.solution("b"))["text/html"]
+    assert str(REPORT.solution("b")) == "Run `<settle>()`."
+    assert bundle_of(REPORT.solution("a"))["text/plain"] == "✓ This point is right. There is nothing to do."
+    with pytest.raises(BadParameter, match=r"no point `z`[\s\S]*`b`, `c`, `d`\."):
+        REPORT.solution("z")
+
+
 def test_a_report_that_is_all_right() -> None:
     report = CheckReport("connect", "", REPORT.items[:1])
-    assert "Everything is right." in bundle_of(report)["text/plain"]
+    assert bundle_of(report)["text/plain"].endswith("Everything is right.")
 
 
 def test_an_outcome_is_tables_for_people_and_json_for_programs(monkeypatch: pytest.MonkeyPatch) -> None:

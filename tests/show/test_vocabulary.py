@@ -25,11 +25,15 @@ ROWS = (
 
 
 def made(answers: Answers) -> Vocabulary:
-    return Vocabulary(ROWS, answers, lesson="idempotent-consumer")
+    return Vocabulary(ROWS, answers, lesson="Repeat & keep")
 
 
 def fields(vocabulary: Vocabulary) -> list[ipywidgets.Textarea]:
     return inside(vocabulary.widget, ipywidgets.Textarea)
+
+
+def lines_in(printed: str) -> int:
+    return printed.partition("</style>")[2].count("border-bottom")
 
 
 def page_text(vocabulary: Vocabulary) -> str:
@@ -70,6 +74,7 @@ def test_a_failure_to_save_is_shown_and_the_text_stays(answers: Answers, monkeyp
         shown = page_text(vocabulary)
         assert "Not saved." in shown
         assert ">Saved." not in shown
+        assert "1 example is not saved." in shown
         assert "&lt;i&gt;No&lt;/i&gt; room." in shown
         assert "Free some space." in shown
     vocabulary.refresh()
@@ -138,17 +143,87 @@ def test_the_printed_page_has_lines_to_write_on(answers: Answers, tmp_path: Path
     assert (tmp_path / "words.html").read_text(encoding="utf-8") == own
     assert '<html lang="en">' in own
     assert "&lt;mine&gt;" in own
-    assert own.count("border-bottom") == 1
+    assert "<h1>Repeat &amp; keep</h1>" in own
+    assert lines_in(own) == 2, "one empty example, and two lines to write it on"
+    assert 'class="who"' not in own
     empty = vocabulary.printable(blank_lines=True)
     assert "mine" not in empty
-    assert empty.count("border-bottom") == 2
+    assert lines_in(empty) == 4
+    assert "Name:" in Outline(empty).text
     Outline(own)
 
 
-def test_the_live_page_offers_both_as_downloads_without_a_server(answers: Answers) -> None:
+def test_the_live_page_offers_its_downloads_without_a_server(answers: Answers) -> None:
     links = Outline(page_text(made(answers)).replace("<br>", "")).all("a")
-    assert [link["download"] for link in links] == ["vocabulary-en.csv", "vocabulary-en.html"]
+    assert [link["download"] for link in links] == [
+        "vocabulary-en.csv",
+        "vocabulary-en.html",
+        "vocabulary-en-empty.html",
+    ]
     assert all(str(link["href"]).startswith("data:text/") for link in links)
+
+
+def test_a_good_answer_is_offered_to_who_has_written_one(answers: Answers) -> None:
+    vocabulary = made(answers)
+    guard, race = fields(vocabulary)
+    race.value = "no model"
+    assert "Compare with" not in page_text(vocabulary), "this word has no model answer"
+    guard.value = "mine"
+    outline = Outline(page_text(vocabulary))
+    assert outline.words.count("Compare with a good answer") == 1
+    assert "attribute_not_exists(id)" in outline.text
+    guard.value = " "
+    assert "attribute_not_exists(id)" not in page_text(vocabulary)
+
+
+def test_a_good_answer_that_is_open_stays_open_while_the_learner_types(answers: Answers) -> None:
+    vocabulary = made(answers)
+    field = fields(vocabulary)[0]
+    field.value = "m"
+    (shown,) = [html for html in inside(vocabulary.widget, ipywidgets.HTML) if "Compare with" in html.value]
+    drawn: list[object] = []
+    shown.observe(drawn.append, names="value")
+    field.value = "mine"
+    assert drawn == []
+
+
+def test_compare_puts_what_was_written_beside_good_answers(answers: Answers) -> None:
+    vocabulary = made(answers)
+    assert "Write an example first." in vocabulary.compare().text()
+    assert "attribute_not_exists(id)" not in vocabulary.compare().html()
+    vocabulary.write("guard", "<mine>")
+    data = vocabulary.compare()._repr_mimebundle_()
+    outline = Outline(data["text/html"])
+    assert ["<mine>" in text for text in (data["text/plain"], outline.text)] == [True, True]
+    assert "attribute_not_exists(id)" in outline.text
+    assert "1 word has no example yet." in data["text/plain"]
+
+
+def test_a_second_notebook_erases_nothing_and_says_so(answers: Answers) -> None:
+    first, second = made(answers), made(again(answers))
+    fields(second)
+    first.write("guard", "from the <first>")
+    field = fields(second)[0]
+    field.value = "f"
+    field.value = "from the second"
+    outline = Outline(page_text(second))
+    assert "Another notebook had written something else here." in outline.words
+    assert "from the <first>" in outline.words
+    assert answers.read("vocabulary-guard") == "from the second"
+    field.value = "from the <first>"
+    assert "Another notebook" not in page_text(second), "both have the same text now"
+    first.write("race", "unseen")
+    field.value = "typing in another field"
+    fields(second)[1].value = "r"
+    assert "unseen" in page_text(second)
+    second.refresh()
+    assert "unseen" not in page_text(second), "asked for again, the table shows what is saved now"
+
+
+def again(answers: Answers) -> Answers:
+    """The answers of a second notebook."""
+    assert answers.place is not None
+    return Answers("idempotent-consumer", "en", environ={"ONCE_HOME": str(answers.place.folder.parent)})
 
 
 def test_a_warning_about_the_folder_is_on_the_page(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
