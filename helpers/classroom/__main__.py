@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 
 from helpers.classroom.notes_page import notes_page
-from helpers.classroom.projection import prepare
+from helpers.classroom.projection import fresh_answers, prepare
 from helpers.classroom.slides import slides
 from helpers.classroom.teaching import read_notes
 from helpers.course import catalogs
@@ -53,7 +53,7 @@ def write_slides(options: argparse.Namespace, folders: Folders, course: Course) 
 
 
 def prepare_projection(options: argparse.Namespace, folders: Folders, course: Course) -> None:
-    """Write the notebook for the projector and the page of notes; print their places, one per line."""
+    """Write the notebook for the projector and the page of notes; print their places, each as "name TAB place"."""
     if not options.lesson:
         raise Unknown(f"say which lesson. {_choices(folders, course)}")
     if not options.language:
@@ -66,8 +66,10 @@ def prepare_projection(options: argparse.Namespace, folders: Folders, course: Co
     page = place / f"{copy.stem}.html"
     text = notes_page(_title(lesson, language), read_notes(lesson))
     page.write_text(text, encoding="utf-8", newline="\n")
-    if kept:
-        print(f"kept\t{folders.shown(kept)}")
+    answers, earlier = fresh_answers(place)
+    if left := [folders.shown(path) for path in (kept, earlier) if path]:
+        print(f"kept\t{', '.join(left)}")
+    print(f"answers\t{answers}")
     print(f"notebook\t{folders.shown(copy)}")
     print(f"notes\t{page}")
 

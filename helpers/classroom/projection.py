@@ -1,4 +1,7 @@
-"""The notebook for the projector: a copy without answers, in a folder that git does not keep."""
+"""The notebook for the projector: a copy without answers, in a folder that git does not keep.
+
+Nothing that somebody typed is overwritten: it goes into the folder `kept` beside it, with a number.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,21 @@ def prepare(stored: Path, folder: Path) -> tuple[Path, Path | None]:
         kept.parent.mkdir(exist_ok=True)
         path.replace(kept)
     path.write_bytes(to_bytes(notebook))
+    return path, kept
+
+
+def fresh_answers(folder: Path) -> tuple[Path, Path | None]:
+    """The folder for what the class answers, empty: no prediction is answered before the class votes.
+
+    The answers of an earlier class are moved to `folder`/kept; returns the folder and where they are now, if any.
+    """
+    path = folder / "answers"
+    kept = None
+    if path.exists() and any(file.is_file() for file in path.rglob("*")):
+        kept = _free(folder / "kept", path)
+        kept.parent.mkdir(exist_ok=True)
+        path.replace(kept)
+    path.mkdir(parents=True, exist_ok=True)
     return path, kept
 
 

@@ -45,7 +45,7 @@ def slides(notebook: NotebookNode, title: str, notes: Sequence[Notes]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         # An empty icon, or the browser asks for one.
         '<link rel="icon" href="data:,">\n'
-        f"<style>\n{''.join(styles)}\n{_code_colours()}\n</style>\n</head>\n<body>\n"
+        f"<style>\n{''.join(styles)}\n</style>\n</head>\n<body>\n"
         f'<div class="reveal"><div class="slides"></div></div>\n'
         f'<div id="once-source" hidden>{"".join(_steps(notebook.cells))}</div>\n'
         f"{''.join(_note(one) for one in notes)}"
@@ -87,9 +87,10 @@ def _blocks(cell: NotebookNode, fragment: bool) -> Iterator[str]:
     if not speaks:
         yield code(cell.source)
     hidden = " fragment" if fragment or not speaks else ""
+    question = " once-question" if speaks else ""
     for output in cell.outputs:
         if shown := _output(output):
-            yield f'<div class="once-output{hidden}">{shown}</div>'
+            yield f'<div class="once-output{hidden}{question}">{shown}</div>'
 
 
 def _output(output: NotebookNode) -> str:
@@ -160,18 +161,6 @@ def _texts(notes: Sequence[Notes]) -> dict[str, str]:
         "blocked": _("The browser blocked the window with the notes. Allow pop-up windows, then press S again."),
         "more": _("Scroll to see more"),
     }
-
-
-def _code_colours() -> str:
-    """Colours of Python with a contrast of at least 4.5:1: Pygments' own accessible styles, light and dark."""
-    light = HtmlFormatter(style="a11y-light" if _has("a11y-light") else "xcode").get_style_defs(".once-code")
-    return str(light)
-
-
-def _has(style: str) -> bool:
-    from pygments.styles import get_all_styles
-
-    return style in set(get_all_styles())
 
 
 def _page(name: str) -> str:

@@ -8,6 +8,7 @@
   measure.className = 'once-measure';
   document.body.append(measure);
   const SMALLEST = 24;  // px; a class must read it from the last row
+  const LARGER = [[40, '.867em'], [40, '26px'], [34, '26px']];  // px, and code; for a page with room to spare
   const ENOUGH = 0.3;  // a page that holds less than this part is filled up before a new one begins
 
   function newPage(title, continued) {
@@ -36,7 +37,7 @@
   // The element whose children can stand on two pages; null where a cut would tear something apart.
   function parts(element) {
     if (element.tagName === 'TABLE') return element.tBodies[0] || null;
-    if (/^(P|H[1-6]|svg|IMG|DETAILS|SUMMARY|TR|CAPTION)$/.test(element.tagName)) return null;
+    if (/^(P|H[1-6]|svg|IMG|DETAILS|SUMMARY|TR|CAPTION|SPAN|CODE)$/.test(element.tagName)) return null;
     const text = [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
     return text || element.children.length === 0 ? null : element;
   }
@@ -88,7 +89,7 @@
     if (!taken.children.length) return;
     const lines = [...inner.children].map(line => line.textContent);
     const after = i => (i < lines.length ? lines[i] : taken.firstElementChild.textContent);
-    const least = Math.max(2, Math.ceil(lines.length * 0.5));
+    const least = Math.max(2, Math.ceil(lines.length * (taken.children.length < 6 ? 0.3 : 0.5)));
     const choose = good => {
       for (let i = lines.length; i >= least; i--) if (good(i)) return i;
       return 0;
@@ -142,6 +143,7 @@
       const block = queue.shift();
       if (!body.children.length) block.classList.remove('fragment');
       body.append(block);
+      sizeTables(block, body);
       sizePictures(block, body);
       if (fits(body)) continue;
       const alone = body.children.length === 1;
@@ -151,8 +153,12 @@
       const whole = !alone && fitsAlone(block, title);
       if (!alone && !onlyHeadings(body) && whole && before > ENOUGH) {
         block.remove();
+        const lead = body.lastElementChild;
+        const follows = body.children.length > 1 && /^(P|H[1-6])$/.test(lead.tagName)
+          && !/^(P|H[1-6])$/.test(block.tagName) && lead.textContent.length < 200;
+        if (follows) lead.remove();
         turn();
-        queue.unshift(block);
+        queue.unshift(...(follows ? [lead, block] : [block]));
         continue;
       }
       const rest = cut(block, body);
@@ -171,6 +177,33 @@
     return pages;
   }
 
+  // Larger letters where there is room, and no line of code breaks because of them.
+  function grow(page) {
+    const body = page.querySelector('.once-body');
+    const lines = () => [...page.querySelectorAll('pre')].reduce((sum, pre) => sum
+      + [...pre.children].filter(line => line.getBoundingClientRect().height
+        > 1.5 * parseFloat(getComputedStyle(line).lineHeight)).length, 0);
+    const broken = lines();
+    if (page.querySelector('.once-scroll')) return;
+    const tooWide = () => [...page.querySelectorAll('table, svg')]
+      .some(e => e.getBoundingClientRect().right > body.getBoundingClientRect().right + 1);
+    for (const [letters, code] of LARGER) {
+      page.style.fontSize = `${letters}px`;
+      page.style.setProperty('--once-code-size', code);
+      if (fits(body) && lines() <= broken && !tooWide()) return;
+    }
+    page.style.fontSize = '';
+    page.style.removeProperty('--once-code-size');
+  }
+
+  // A table that is wider than the page: less air, then words that may break.
+  function sizeTables(element, body) {
+    const found = element.matches('table') ? [element] : [...element.querySelectorAll('table')];
+    const tooWide = table => table.getBoundingClientRect().right > body.getBoundingClientRect().right + 1;
+    for (const table of found)
+      for (const name of ['once-tight', 'once-broken']) if (tooWide(table)) table.classList.add(name);
+  }
+
   function fitsAlone(block, title) {
     const body = newPage(title, true);
     body.append(block.cloneNode(true));
@@ -183,6 +216,7 @@
     const stack = document.createElement('section');
     const {step: name, title} = step.dataset;
     const pages = [...step.children].flatMap((part, i) => fill([...part.children], title, i === 0));
+    pages.forEach(grow);
     for (const page of pages) {
       const slide = document.createElement('section');
       slide.dataset.step = name;
