@@ -35,8 +35,8 @@ def _step(notes: Notes) -> str:
 def _keys() -> str:
     keys = (
         ("Shift + Enter", _("run the cell and go on")),
-        ("Esc, →", _("the next heading at the top of the screen")),
-        ("Esc, ←", _("the heading before")),
+        ("Page Down", _("the next step, at the top of the screen")),
+        ("Page Up", _("the step before")),
         ("Ctrl + Alt + D", _("dark theme")),
         ("Ctrl + Alt + L", _("light theme")),
     )

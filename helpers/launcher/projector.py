@@ -10,22 +10,14 @@ from helpers.launcher.environment import Environment
 from helpers.launcher.jupyter import View, open_lab
 from helpers.launcher.terminal import say
 
-CSS = Path(__file__).with_name("projector.css")
+PAGE = Path(__file__).with_name("projector_page")
 CONFIG = "projector-config"
-
-_THEMES = {"L": "JupyterLab Light", "D": "JupyterLab Dark"}
 
 SETTINGS: dict[str, object] = {
     # A projector in a lit room: dark letters on a light ground, whatever the computer is set to.
-    "@jupyterlab/apputils-extension:themes": {"theme": _THEMES["L"], "adaptive-theme": False},
+    "@jupyterlab/apputils-extension:themes": {"theme": "JupyterLab Light", "adaptive-theme": False},
     # All cells are in the page, so that a heading can be brought to its place at once.
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
-    "@jupyterlab/shortcuts-extension:shortcuts": {
-        "shortcuts": [
-            {"command": "apputils:change-theme", "args": {"theme": theme}, "keys": [f"Ctrl Alt {key}"], "selector": "body"}
-            for key, theme in _THEMES.items()
-        ]
-    },
 }
 
 
@@ -36,7 +28,8 @@ def project(environment: Environment, lesson: str | None, language: str | None, 
 
     :raises helpers.launcher.terminal.Trouble: JupyterLab did not start.
     """
-    wanted = [part for name, value in (("lesson", lesson), ("language", language)) if value for part in (f"--{name}", value)]
+    given = {"--lesson": lesson, "--language": language}
+    wanted = [part for name, value in given.items() if value for part in (name, value)]
     done = subprocess.run(
         [environment.python, "-m", "helpers.classroom", "project", *wanted],
         cwd=environment.root,
@@ -61,12 +54,13 @@ def view(environment: Environment, notebook: str, answers: Path) -> View:
     """One document with large letters; what a class answers is kept apart from the teacher's own answers."""
     config = environment.folder / "once-jupyter" / CONFIG
     (config / "custom").mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(CSS, config / "custom" / "custom.css")
+    shutil.copyfile(PAGE / "custom.css", config / "custom" / "custom.css")
     return View(
         page=notebook,
         mode="doc",
         config=CONFIG,
         settings=SETTINGS,
         variables={"JUPYTER_CONFIG_DIR": str(config), "ONCE_HOME": str(answers)},
-        options=("--LabApp.custom_css=True",),
+        # The folder of an extension for the presenter's keys.
+        options=("--LabApp.custom_css=True", f"--LabApp.extra_labextensions_path={PAGE}"),
     )
