@@ -34,5 +34,5 @@ def _chain(line: str) -> str:
         if found is None:
             raise UnknownChart(f"cannot be drawn: {line}")
         label = found["store"] or found["box"] or part.strip()
-        boxes.append(f'<li{" class=once-store" if found["store"] else ""}>{escape(label)}</li>')
+        boxes.append(f"<li{' class=once-store' if found['store'] else ''}>{escape(label)}</li>")
     return f'<ol class="once-chain">{"".join(boxes)}</ol>'

@@ -154,9 +154,7 @@ def address(runtime: Path, view: View = COURSE) -> str | None:
     return None
 
 
-def open_lab(
-    environment: Environment, language: str | None = None, browser: bool = True, view: View = COURSE
-) -> int:
+def open_lab(environment: Environment, language: str | None = None, browser: bool = True, view: View = COURSE) -> int:
     """Start JupyterLab, show its first page, stay until it ends or Ctrl-C is pressed; return the exit code.
 
     :raises Trouble: JupyterLab did not start.
