@@ -16,10 +16,8 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from nbconvert.filters.highlight import Highlight2HTML
 from nbformat import NotebookNode
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
 
 from helpers.classroom.flowchart import flowchart
 from helpers.classroom.teaching import Notes, heading_of
@@ -114,7 +112,8 @@ def markdown(source: str) -> str:
 
 def code(source: str) -> str:
     """Python, line by line, so that a long cell can go on on the next page."""
-    coloured = highlight(source.strip("\n"), PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
+    html = Highlight2HTML()(source.strip("\n"), language="python")
+    coloured = html[html.index("<pre>") + len("<pre>") : html.rindex("</pre>")].removeprefix("<span></span>")
     return f'<pre class="once-code" translate="no">{_lines(coloured)}</pre>'
 
 
