@@ -1,9 +1,10 @@
 # Every target is one call of `python -m helpers …`, so that Windows without make can type the same: README.md.
 PYTHON ?= python3
 LANG_ ?=
+LESSON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test bench setup notebooks i18n lock clean
+.PHONY: help lab project slides test bench setup notebooks i18n lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -11,6 +12,12 @@ help: ## this list
 
 lab: ## open the course in JupyterLab (first time: sets up .venv); LANG_=fr: its own menus in French
 	@$(PYTHON) -m helpers lab $(if $(LANG_),--language $(LANG_))
+
+project: ## open LESSON=idempotent-consumer LANG_=fr for the projector; notes for the teacher's own screen
+	@$(PYTHON) -m helpers project $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))
+
+slides: ## write slides that work offline into build/slides (all, or LESSON=… LANG_=…)
+	@$(PYTHON) -m helpers slides $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))
 
 test: ## run everything that CI runs
 	@$(PYTHON) -m helpers test

@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from helpers.course.entries import Translate, translated
+from helpers.course.slideshow import with_slide_type
 from helpers.course.source import Cell, LessonSource
 
 # No version numbers: the notebook is the same whichever Python 3 ran it.
@@ -37,7 +38,8 @@ def notebook_of(cells: Iterable[Cell]) -> NotebookNode:
     notebook = new_notebook(metadata=json.loads(json.dumps(_METADATA)))
     for cell in cells:
         new_cell = new_markdown_cell if cell.kind == "markdown" else new_code_cell
-        notebook.cells.append(new_cell(cell.source, id=cell.id, metadata=cell.metadata))
+        metadata = with_slide_type(cell.kind, cell.metadata)
+        notebook.cells.append(new_cell(cell.source, id=cell.id, metadata=metadata))
     return notebook
 
 

@@ -12,7 +12,7 @@ Format of lesson.md
 
 * Prose is CommonMark with tables, as JupyterLab shows it: no MyST directives, no indented code blocks.
 * An HTML comment on lines of its own is a note to the translators of the next block, and not in the notebook.
-* Texts that widgets show are in lesson.toml (see `_widget_texts` for their msgctxt).
+* Texts that widgets show, and the teacher's notes, are in lesson.toml (see `_texts` for their msgctxt).
 
 An error names the file and the line.
 """
@@ -126,7 +126,7 @@ def _read_texts(path: Path) -> Iterator[Text]:
     except tomllib.TOMLDecodeError as error:
         raise SourceError(path, _line_of(str(error)), f"not valid TOML: {error}") from error
     seen: set[str] = set()
-    for text in _widget_texts(content):
+    for text in _texts(content):
         if text.context in seen:
             raise SourceError(path, 1, f"{text.context!r} is there twice")
         seen.add(text.context)
@@ -136,9 +136,9 @@ def _read_texts(path: Path) -> Iterator[Text]:
             raise SourceError(path, 1, f"{text.context!r} is missing or empty: {text.needed}")
 
 
-def _widget_texts(content: dict[str, Any]) -> Iterator[Text]:
+def _texts(content: dict[str, Any]) -> Iterator[Text]:
     """msgctxt: vocabulary:<id>:<field>, prediction:<step>:question, prediction:<step>:<n>:<field> with n
-    from 0, check:<step>:title, check:<step>:<id>:<field>."""
+    from 0, check:<step>:title, check:<step>:<id>:<field>, teaching:<step>:<field>."""
     for row in content.get("vocabulary", []):
         for field in ("word", "meaning", "example", "model"):
             yield Text(f"vocabulary:{row['id']}:{field}", row.get(field, ""), _NEEDED.get(field, ""))
@@ -154,6 +154,9 @@ def _widget_texts(content: dict[str, Any]) -> Iterator[Text]:
         for item in check.get("items", []):
             for field in ("text", "hint", "solution"):
                 yield Text(f"check:{step}:{item['id']}:{field}", item.get(field, ""), _NEEDED.get(field, ""))
+    for notes in content.get("teaching", []):
+        for field in ("ask", "demo", "watch"):
+            yield Text(f"teaching:{notes['step']}:{field}", notes.get(field, ""))
 
 
 _NEEDED = {

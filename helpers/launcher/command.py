@@ -54,6 +54,24 @@ def _course(*arguments: str) -> Callable[[argparse.Namespace, Environment], int]
     return run
 
 
+def _project(options: argparse.Namespace, environment: Environment) -> int:
+    from helpers.launcher.projector import project
+
+    environment.prepare("course")
+    return project(environment, options.lesson, options.language, options.browser)
+
+
+def _slides(options: argparse.Namespace, environment: Environment) -> int:
+    python = environment.prepare("course")
+    wanted = {"--lesson": options.lesson, "--language": options.language}
+    return subprocess.run(
+        [python, "-m", "helpers.classroom", "slides", *(part for pair in wanted.items() if pair[1] for part in pair)],
+        cwd=environment.root,
+        env=environment.variables(),
+        check=False,
+    ).returncode
+
+
 def _lock(options: argparse.Namespace, environment: Environment) -> int:
     from helpers.launcher.locks import write_locks
 
@@ -90,6 +108,12 @@ def parser() -> argparse.ArgumentParser:
     lab = add("lab", "open the course in JupyterLab (the first time, this sets up .venv)", _lab)
     lab.add_argument("--language", help="language of JupyterLab's own menus, for example fr")
     lab.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
+    project = add("project", "open a lesson for the projector, with notes for the teacher", _project)
+    project.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
+    slides = add("slides", "write slides that work offline into build/slides", _slides)
+    for one in (project, slides):
+        one.add_argument("--lesson", help="for example idempotent-consumer")
+        one.add_argument("--language", help="for example fr")
     test = add("test", "run everything that CI runs", _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
     bench = add("bench", "measure the emulated account beside ministack", _bench)

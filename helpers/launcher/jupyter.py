@@ -17,9 +17,10 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from helpers.launcher.environment import Environment
 from helpers.launcher.terminal import Trouble, command, say
@@ -41,6 +42,30 @@ _NOT_INHERITED = (
     "JUPYTER_PORT",
     "JPY_SESSION_NAME",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What JupyterLab shows first, and how: the whole application ("lab") or one document ("doc").
+
+    `config` is the folder of its settings in .venv/once-jupyter. `settings`, `variables` and `options` are added to
+    those that every view has.
+    """
+
+    page: str = FIRST_PAGE
+    mode: str = "lab"
+    config: str = "config"
+    settings: Mapping[str, object] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The part of its address after the server's."""
+        return f"/{self.mode}/tree/{quote(self.page)}"
+
+
+COURSE = View()
 
 
 def overrides(language_pack: str | None = None) -> dict[str, object]:
@@ -80,16 +105,16 @@ def variables(environment: Environment, runtime: Path) -> dict[str, str]:
     return result
 
 
-def write_overrides(environment: Environment, language: str | None) -> None:
+def write_overrides(environment: Environment, language: str | None, view: View = COURSE) -> None:
     """Write the defaults of the settings into labconfig, where JupyterLab looks for them."""
     pack = None
     if language is not None:
         pack = language_pack(environment, language)
         if pack is None:
             say(f"no JupyterLab language pack for {language!r} is installed; its menus stay in English.")
-    folder = environment.folder / "once-jupyter" / "config" / "labconfig"
+    folder = environment.folder / "once-jupyter" / view.config / "labconfig"
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(overrides(pack), indent=1, sort_keys=True) + "\n"
+    text = json.dumps({**overrides(pack), **view.settings}, indent=1, sort_keys=True) + "\n"
     (folder / "default_setting_overrides.json").write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -118,25 +143,25 @@ def has_display(environ: Mapping[str, str] = os.environ) -> bool:
     return bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
 
 
-def address(runtime: Path) -> str | None:
+def address(runtime: Path, view: View = COURSE) -> str | None:
     """The address of the first page with its token, once the server has written it down; else None."""
     for path in runtime.glob("jpserver-*.json"):
         try:
             server = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):  # being written
             continue
-        return f"http://127.0.0.1:{server['port']}/lab/tree/{FIRST_PAGE}?token={quote(server['token'])}"
+        return f"http://127.0.0.1:{server['port']}{view.path}?token={quote(server['token'])}"
     return None
 
 
-def open_lab(environment: Environment, language: str | None = None, browser: bool = True) -> int:
+def open_lab(environment: Environment, language: str | None = None, browser: bool = True, view: View = COURSE) -> int:
     """Start JupyterLab, show its first page, stay until it ends or Ctrl-C is pressed; return the exit code.
 
     :raises Trouble: JupyterLab did not start.
     """
-    if not (environment.root / FIRST_PAGE).is_file():
-        raise Trouble(f"{FIRST_PAGE} is missing.", f"Bring it back with `git checkout -- {FIRST_PAGE}`.")
-    write_overrides(environment, language)
+    if not (environment.root / view.page).is_file():
+        raise Trouble(f"{view.page} is missing.", f"Bring it back with `git checkout -- {view.page}`.")
+    write_overrides(environment, language, view)
     log = environment.folder / "once-jupyter" / "jupyterlab.log"
     say("starting JupyterLab.")
     with (
@@ -146,9 +171,9 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
         runtime = Path(folder)
         with log.open("wb") as output:
             process = subprocess.Popen(
-                arguments(environment),
+                [*arguments(environment), *view.options],
                 cwd=environment.root,
-                env=variables(environment, runtime),
+                env={**variables(environment, runtime), **view.variables},
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -157,7 +182,7 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
             try:
-                where = _wait_for_address(process, runtime, log)
+                where = _wait_for_address(process, runtime, log, view)
                 shown = browser and has_display() and _open(where)
                 say(f"JupyterLab is open in your browser: {where}" if shown else f"open this address: {where}")
                 say("Ctrl-C here ends it.")
@@ -169,10 +194,10 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
                 _stop(process)
 
 
-def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
+def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path, view: View) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        if (where := address(runtime)) and _answers(where):
+        if (where := address(runtime, view)) and _answers(where):
             return where
         time.sleep(0.05)
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
@@ -185,10 +210,10 @@ def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path
 
 def _answers(where: str) -> bool:
     """Whether the server takes its token: it writes its address down shortly before it listens."""
-    base, _, token = where.partition(f"/lab/tree/{FIRST_PAGE}?token=")
+    parts = urlsplit(where)
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        return direct.open(f"{base}/api/status?token={token}", timeout=10).status == 200
+        return direct.open(f"http://{parts.netloc}/api/status?{parts.query}", timeout=10).status == 200
     except OSError:
         return False
 

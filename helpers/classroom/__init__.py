@@ -1,0 +1,1 @@
+"""In front of a class: the projected notebook, the slides, the teacher's notes. See `python -m helpers.classroom`."""

@@ -1,0 +1,70 @@
+"""The copy for the projector: without answers, and nothing that somebody typed is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from helpers.classroom.__main__ import main
+from helpers.classroom.projection import fresh_answers, prepare
+from helpers.course.syllabus import HERE
+
+STORED = HERE.notebooks / "fr" / "02_idempotent_consumer.ipynb"
+
+
+def test_the_copy_has_the_cells_and_no_answers(tmp_path: Path) -> None:
+    copy, kept = prepare(STORED, tmp_path)
+    notebook, stored = nbformat.read(copy, 4), nbformat.read(STORED, 4)
+    assert [(cell.id, cell.source) for cell in notebook.cells] == [(cell.id, cell.source) for cell in stored.cells]
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
+    assert kept is None
+    text = copy.read_text(encoding="utf-8")
+    assert "teaching" not in text
+
+
+def test_a_second_class_gets_a_fresh_copy_and_what_was_typed_is_kept(tmp_path: Path) -> None:
+    copy, _ = prepare(STORED, tmp_path)
+    fresh = copy.read_bytes()
+    for number in (1, 2):
+        copy.write_bytes(fresh.replace(b"lab.view()", b"lab.view()  # typed"))
+        again, kept = prepare(STORED, tmp_path)
+        assert again.read_bytes() == fresh
+        assert kept == tmp_path / "kept" / f"02_idempotent_consumer_{number}.ipynb"
+        assert b"# typed" in kept.read_bytes()
+    copy.write_text("not a notebook", encoding="utf-8")
+    _, kept = prepare(STORED, tmp_path)
+    assert kept is not None
+    assert kept.read_text(encoding="utf-8") == "not a notebook"
+
+
+def test_a_copy_that_was_only_run_is_simply_made_again(tmp_path: Path) -> None:
+    copy, _ = prepare(STORED, tmp_path)
+    fresh = copy.read_bytes()
+    copy.write_bytes(STORED.read_bytes())
+    assert prepare(STORED, tmp_path) == (copy, None)
+    assert copy.read_bytes() == fresh
+
+
+def test_predictions_of_an_earlier_class_are_out_of_the_way(tmp_path: Path) -> None:
+    answers, kept = fresh_answers(tmp_path)
+    assert (answers, kept) == (tmp_path / "answers", None)
+    (answers / "prediction.txt").write_text("2", encoding="utf-8")
+    answers, kept = fresh_answers(tmp_path)
+    assert list(answers.iterdir()) == []
+    assert kept is not None
+    assert (kept / "prediction.txt").read_text(encoding="utf-8") == "2"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[], ["--lesson", "idempotent-consumer"], ["--lesson", "no-such", "--language", "fr"], ["--language", "xx"],
+     ["--lesson", "order-file", "--language", "en"]],
+)  # fmt: skip
+def test_a_wrong_lesson_or_language_says_which_there_are(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["project", *wrong]) == 1
+    said = capsys.readouterr().err
+    assert "order-file, idempotent-consumer, protected-workflow" in said
+    assert "es, fr, ru" in said
+    assert "Next: make project LESSON=" in said
