@@ -26,10 +26,15 @@ _CHILD = ".jp-OutputArea-child"
 _PLACE = "> .jp-OutputArea-output.lm-Panel:not([data-mime-type])"
 # The view of a widget has this class while its kernel is away (@jupyter-widgets/base, DOMWidgetView).
 _CONNECTED = f"{_PLACE} > :not(.jupyter-widgets-disconnected)"
-_STYLE = (
-    f"<style>{_CHILD}:has({_CONNECTED}) + {_CHILD}:has(.once-kept) {{display: none}}\n"
-    f"{_CHILD}:has({_PLACE}):not(:has({_CONNECTED})):has(+ {_CHILD} .once-kept) {{display: none}}</style>"
+# After a shut-down the view keeps its looks, and only the sign in the notebook's toolbar knows (JupyterLab 4.6).
+_SHUT_DOWN = '.jp-NotebookPanel:has(.jp-Notebook-ExecutionIndicator:is([data-status="unknown"], [data-status="dead"]))'
+_BEFORE_KEPT = f":has(+ {_CHILD} .once-kept)"
+_HIDDEN = (
+    f"{_CHILD}:has({_CONNECTED}) + {_CHILD}:has(.once-kept):not({_SHUT_DOWN} *)",
+    f"{_CHILD}:has({_PLACE}):not(:has({_CONNECTED})){_BEFORE_KEPT}",
+    f"{_SHUT_DOWN} {_CHILD}:has({_PLACE}){_BEFORE_KEPT}",
 )
+_STYLE = f"<style>{', '.join(_HIDDEN)} {{display: none}}</style>"
 
 
 def install(shell: Any) -> None:
