@@ -9,8 +9,11 @@ LANG_ ?=
 help: ## this list
 	@$(PYTHON) -m helpers help
 
-lab: ## open the course in JupyterLab (first time: sets up .venv); LANG_=fr: its own menus in French
+lab: ## open the course in JupyterLab (first time: sets up .venv); lab-fr, lab-ru, lab-es: in this language
 	@$(PYTHON) -m helpers lab $(if $(LANG_),--language $(LANG_))
+
+lab-%:
+	@$(PYTHON) -m helpers lab --language $*
 
 test: ## run everything that CI runs
 	@$(PYTHON) -m helpers test
