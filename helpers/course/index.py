@@ -94,7 +94,7 @@ def menus(_: Callable[[str], str], language: str) -> tuple[str, str, str]:
         _("**JupyterLab in your language:** start the course with `{make}` (on Windows: `{windows}`).").format(
             make=f"make lab-{language}", windows=f"py -m helpers lab --language {language}"
         ),
-        _("Or choose *Settings*, then *Language*, in the menus of JupyterLab. The page loads again."),
+        _("Or choose *Settings*, then *Language*, in the menus of JupyterLab, and confirm. The page loads again."),
         _("Some menus may stay in English. Keys work in each language: `Shift`+`Enter` runs a cell."),
     )
 
