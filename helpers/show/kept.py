@@ -48,7 +48,8 @@ def install(shell: Any) -> None:
         data, metadata = format_one(value, include, exclude)
         if WIDGET_VIEW not in data or "text/html" not in data:
             return data, metadata
-        shell.display_pub.publish({WIDGET_VIEW: data[WIDGET_VIEW]})
+        # Without a text, nbconvert warns that it cannot represent the output.
+        shell.display_pub.publish({WIDGET_VIEW: data[WIDGET_VIEW], "text/plain": ""})
         rest = {kind: content for kind, content in data.items() if kind != WIDGET_VIEW}
         return rest | {"text/html": kept(data["text/html"])}, metadata
 
