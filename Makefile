@@ -10,7 +10,7 @@ LESSON ?=
 help: ## this list
 	@$(PYTHON) -m helpers help
 
-lab: ## open the course in JupyterLab (first time: sets up .venv); LANG_=fr: its own menus in French
+lab: ## open the course in JupyterLab (first time: sets up .venv); lab-fr, lab-ru, lab-es: in this language
 	@$(PYTHON) -m helpers lab $(if $(LANG_),--language $(LANG_))
 
 project: ## open LESSON=idempotent-consumer LANG_=fr for the projector; notes for the teacher's own screen
@@ -18,6 +18,9 @@ project: ## open LESSON=idempotent-consumer LANG_=fr for the projector; notes fo
 
 slides: ## write slides that work offline into build/slides (all, or LESSON=… LANG_=…)
 	@$(PYTHON) -m helpers slides $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))
+
+lab-%:
+	@$(PYTHON) -m helpers lab --language $*
 
 test: ## run everything that CI runs
 	@$(PYTHON) -m helpers test

@@ -17,7 +17,7 @@ from helpers.course.entries import lesson_entries
 from helpers.course.execute import ExecutionError, execute
 from helpers.course.failure import Failure
 from helpers.course.gates import lookup, read_rules
-from helpers.course.index import index_notebook
+from helpers.course.index import PAGE, index_notebook, language_page
 from helpers.course.notebook import lesson_notebook, to_bytes
 from helpers.course.outputs import clean, unfit
 from helpers.course.source import read_lesson
@@ -148,12 +148,14 @@ def _unrun(lessons: Sequence[Lesson], spoken: Sequence[str]) -> list[tuple[Lesso
 def build_index(
     folders: Folders, course: Course, spoken: Sequence[str], output: Path, run: bool = True, draft: bool = False
 ) -> dict[Path, bytes]:
-    """The page that leads to the lessons, by its path from notebooks/. It runs in `output` (`run=False`: it does not).
+    """The pages that lead to the lessons, by their paths from notebooks/: one for all languages, one for each.
+
+    The first runs in `output` (`run=False`: it does not); the others have the same cells, and take their outputs.
 
     :raises BuildError: an output may not be stored.
     :raises ExecutionError: a cell failed.
     """
-    path = Path("index.ipynb")
+    path = Path(PAGE)
     notebook = index_notebook(course, spoken, folders)
     if run and spoken:
         execute(notebook, output, spoken[0])
@@ -166,7 +168,13 @@ def build_index(
     ]
     if failures:
         raise BuildError(failures)
-    return {path: to_bytes(notebook)}
+    built = {path: to_bytes(notebook)}
+    for language in spoken:
+        page = language_page(course, language, spoken, folders)
+        _take_outputs(page, notebook)
+        clean(page)
+        built[Path(language, PAGE)] = to_bytes(page)
+    return built
 
 
 def write(built: dict[Path, bytes], output: Path) -> list[Path]:

@@ -21,10 +21,12 @@ def _setup(options: argparse.Namespace, environment: Environment) -> int:
 
 
 def _lab(options: argparse.Namespace, environment: Environment) -> int:
-    from helpers.launcher.jupyter import open_lab
+    from helpers.launcher.jupyter import chosen_language, open_lab
 
+    # Before the set-up: nobody waits for minutes to read that the language has a typing error.
+    language = chosen_language(environment, options.language) if options.language else None
     environment.prepare("course")
-    return open_lab(environment, options.language, options.browser)
+    return open_lab(environment, language, options.browser)
 
 
 def _test(options: argparse.Namespace, environment: Environment) -> int:
@@ -106,7 +108,9 @@ def parser() -> argparse.ArgumentParser:
         return one
 
     lab = add("lab", "open the course in JupyterLab (the first time, this sets up .venv)", _lab)
-    lab.add_argument("--language", help="language of JupyterLab's own menus, for example fr")
+    lab.add_argument(
+        "--language", help="open the pages of this language, for example fr, with JupyterLab's menus in it"
+    )
     lab.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
     project = add("project", "open a lesson for the projector, with notes for the teacher", _project)
     project.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")

@@ -17,18 +17,20 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from urllib.parse import quote, urlsplit
 
 from helpers.launcher.environment import Environment
+from helpers.launcher.spoken import ENGLISH
 from helpers.launcher.terminal import Trouble, command, say
 
 FIRST_PAGE = "notebooks/index.ipynb"
 FIRST_PORT = 8888
 START_SECONDS = 120.0
 STOP_SECONDS = 20.0
+SPEAK_SECONDS = 20.0
 
 # jupyter_core, "Jupyter's common directories"; ipython, "IPython options".
 _OWN_FOLDERS = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "IPYTHONDIR": "ipython"}
@@ -76,12 +78,38 @@ def overrides(language_pack: str | None = None) -> dict[str, object]:
     result: dict[str, object] = {
         # The news question is a string, not a boolean.
         "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-        # Without the saved state a reopened notebook shows "model not found" in place of each widget.
-        "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
     }
     if language_pack is not None:
         result["@jupyterlab/translation-extension:plugin"] = {"locale": language_pack}
     return result
+
+
+def known_languages(environment: Environment) -> tuple[str, ...]:
+    """The languages of the course: those that have notebooks."""
+    return tuple(sorted({page.parent.name for page in (environment.root / "notebooks").glob("*/*.ipynb")}))
+
+
+def chosen_language(environment: Environment, wanted: str) -> str:
+    """The language that "fr", "FR" or "fr_FR" means.
+
+    :raises Trouble: the course is not in this language.
+    """
+    known = known_languages(environment)
+    name = wanted.strip().lower().replace("-", "_")
+    for language in (name, name.partition("_")[0]):
+        if language in known:
+            return language
+    example = command(f"lab-{known[0]}" if command("").startswith("make") else f"lab --language {known[0]}")
+    raise Trouble(
+        f"The course is not in the language {wanted!r}. It is in these: {', '.join(known)}.",
+        f"Choose one of them, for example `{example}`.",
+    )
+
+
+def first_page(environment: Environment, language: str | None) -> str:
+    """The page that opens, from the root of the course: that of the language, or the one that leads to them all."""
+    own = f"notebooks/{language}/index.ipynb"
+    return own if language is not None and (environment.root / own).is_file() else FIRST_PAGE
 
 
 def language_pack(environment: Environment, language: str) -> str | None:
@@ -118,8 +146,8 @@ def write_overrides(environment: Environment, language: str | None, view: View =
     (folder / "default_setting_overrides.json").write_text(text, encoding="utf-8", newline="\n")
 
 
-def arguments(environment: Environment, port: int = FIRST_PORT) -> list[str]:
-    """The command line of the server process. The port is the first to be tried."""
+def arguments(environment: Environment, page: str = FIRST_PAGE, port: int = FIRST_PORT) -> list[str]:
+    """The command line of the server process that opens `page`. The port is the first to be tried."""
     return [
         str(environment.python),
         "-m",
@@ -129,9 +157,29 @@ def arguments(environment: Environment, port: int = FIRST_PORT) -> list[str]:
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=100",
         f"--ServerApp.root_dir={environment.root}",
-        f"--LabApp.default_url=/lab/tree/{FIRST_PAGE}",
+        f"--LabApp.default_url=/lab/tree/{page}",
         *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),  # containers have only root
     ]
+
+
+def speak(environment: Environment, language: str | None) -> dict[str, str]:
+    """The sentences of `helpers.launcher.spoken` in a language; English where they cannot be had."""
+    if language is None:
+        return ENGLISH
+    command_line = [environment.python, "-m", "helpers.launcher.spoken", language]
+    try:
+        done = subprocess.run(
+            command_line,
+            cwd=environment.root,
+            env=environment.variables(),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=SPEAK_SECONDS,
+            check=True,
+        )
+        return ENGLISH | json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ENGLISH
 
 
 def has_display(environ: Mapping[str, str] = os.environ) -> bool:
@@ -159,6 +207,8 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
 
     :raises Trouble: JupyterLab did not start.
     """
+    if view is COURSE:
+        view = replace(view, page=first_page(environment, language))
     if not (environment.root / view.page).is_file():
         raise Trouble(f"{view.page} is missing.", f"Bring it back with `git checkout -- {view.page}`.")
     write_overrides(environment, language, view)
@@ -171,7 +221,7 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
         runtime = Path(folder)
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [*arguments(environment), *view.options],
+                [*arguments(environment, view.page), *view.options],
                 cwd=environment.root,
                 env={**variables(environment, runtime), **view.variables},
                 stdin=subprocess.PIPE,
@@ -181,14 +231,16 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
                 start_new_session=os.name != "nt",
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
+            spoken = ENGLISH
             try:
+                spoken = speak(environment, language)  # while JupyterLab starts
                 where = _wait_for_address(process, runtime, log, view)
                 shown = browser and has_display() and _open(where)
-                say(f"JupyterLab is open in your browser: {where}" if shown else f"open this address: {where}")
-                say("Ctrl-C here ends it.")
+                say(spoken["opened" if shown else "open"].format(address=where))
+                say(spoken["end"])
                 return process.wait()
             except KeyboardInterrupt:
-                say("ending JupyterLab and its kernels.")
+                say(spoken["ending"])
                 return 0
             finally:
                 _stop(process)

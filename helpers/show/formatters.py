@@ -20,7 +20,7 @@ from helpers.lab.presets import Counted, Preset
 from helpers.lab.properties import Report
 from helpers.lab.rest import Rest, WorkflowRest
 from helpers.lab.view import View
-from helpers.show import check_report, errors, explored, results, writefile
+from helpers.show import check_report, errors, explored, kept, results, writefile
 from helpers.show.bundle import Shown, bundle
 from helpers.show.check_report import ShownReport
 from helpers.show.executions import ShownExecution, ShownStateMachine
@@ -71,5 +71,6 @@ def install(shell: Any) -> None:
     for kind in SHOWN:
         formatter.mimebundle_formatter.for_type(kind, bundle_of)
     formatter.ipython_display_formatter.for_type(Outcome, show_outcome)
+    kept.install(shell)
     errors.install(shell)
     writefile.install(shell)

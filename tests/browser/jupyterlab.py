@@ -150,8 +150,17 @@ class Seen:
 
 
 @contextlib.contextmanager
-def server(root: Path, *, dark: bool = False, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """JupyterLab that serves `root`; its settings, its files and the learner's home are thrown away after."""
+def server(
+    root: Path,
+    *,
+    dark: bool = False,
+    environment: Mapping[str, str] | None = None,
+    overrides: Mapping[str, object] | None = None,
+) -> Iterator[Server]:
+    """JupyterLab that serves `root`; its settings, its files and the learner's home are thrown away after.
+
+    `overrides`: defaults of its settings in place of those below.
+    """
     own = Path(tempfile.mkdtemp(prefix="once-browser-"))
     settings: dict[str, Any] = {
         # The question about news would ask the network, and stand over the page.
@@ -159,8 +168,8 @@ def server(root: Path, *, dark: bool = False, environment: Mapping[str, str] | N
         "@jupyterlab/apputils-extension:themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
     }
     (own / "config" / "labconfig").mkdir(parents=True)
-    overrides = own / "config" / "labconfig" / "default_setting_overrides.json"
-    overrides.write_text(json.dumps(settings), encoding="utf-8")
+    defaults = own / "config" / "labconfig" / "default_setting_overrides.json"
+    defaults.write_text(json.dumps(settings if overrides is None else overrides), encoding="utf-8")
     port = _free_port()
     result = Server(f"http://127.0.0.1:{port}", root, own / "home", own / "jupyterlab.log")
     folders = {

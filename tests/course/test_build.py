@@ -114,12 +114,15 @@ def test_a_draft_may_be_in_english(folders: Folders, lesson: Lesson) -> None:
     assert b"Run the cell" in finished(folders, lesson, "fr", shown(lesson, "Run the cell again."), draft=True)
 
 
+INDEX_PAGES = ("index.ipynb", "fr/index.ipynb", "ru/index.ipynb")
+
+
 def test_only_what_changed_is_written(folders: Folders, tmp_path: Path) -> None:
     output = tmp_path / "notebooks"
     built = build_index(folders, read_course(folders), ("fr", "ru"), output, run=False)
-    assert write(built, output) == [output / "index.ipynb"]
+    assert write(built, output) == [output / name for name in INDEX_PAGES]
     assert write(built, output) == []
-    assert [path.name for path in output.iterdir()] == ["index.ipynb"]
+    assert sorted(path for path in output.rglob("*") if path.is_file()) == sorted(output / n for n in INDEX_PAGES)
 
 
 def test_differences_are_shown(tmp_path: Path) -> None:
@@ -143,3 +146,8 @@ def test_the_index_runs_as_for_a_learner_who_has_not_begun(folders: Folders, tmp
     assert list(shown) == ["fr-progress", "ru-progress"]
     assert "0 sur 5" in "".join(shown["fr-progress"]["text/plain"])
     assert "0 из 5" in "".join(shown["ru-progress"]["text/html"])
+    for language in ("fr", "ru"):
+        page = json.loads(built[Path(language, "index.ipynb")])
+        (cell,) = [cell for cell in page["cells"] if cell["cell_type"] == "code"]
+        assert cell["outputs"][0]["data"] == shown[f"{language}-progress"]
+        assert (cell["execution_count"], cell["outputs"][0]["execution_count"]) == (1, 1)

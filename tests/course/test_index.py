@@ -1,23 +1,45 @@
 from __future__ import annotations
 
-from helpers.course.index import index_notebook, language_name
+import re
+
+from helpers.course.index import index_notebook, language_name, language_page
 from helpers.course.syllabus import Folders, read_course
+from helpers.launcher.command import parser
 
 
 def test_each_language_has_a_section_with_links_titles_and_minutes(folders: Folders) -> None:
     index = index_notebook(read_course(folders), ("fr", "ru"), folders)
     assert [cell.id for cell in index.cells] == ["title", "fr", "fr-progress", "ru", "ru-progress"]
-    assert index.cells[0].source == "# Once\n\nFrançais · Русский"
-    assert index.cells[1].source.endswith(
-        "| [1. Une file en une minute](fr/01_small_lesson.ipynb) | 1 minute |\n\n"
-        "Exécutez cette cellule pour voir où vous en êtes."
-    )
+    assert index.cells[0].source == "# Once\n\n[Français](fr/index.ipynb) · [Русский](ru/index.ipynb)"
+    assert "| [1. Une file en une minute](fr/01_small_lesson.ipynb) | 1 minute |\n\n" in index.cells[1].source
+    assert index.cells[1].source.endswith("\n\nExécutez cette cellule pour voir où vous en êtes.")
     assert index.cells[2].source == 'from helpers.show import progress\n\nprogress("fr")'
-    assert index.cells[3].source == (
+    assert index.cells[3].source.startswith(
         "## Русский\n\nВыберите урок. Выполняйте ячейки сверху вниз.\n\n| Урок | Время |\n| --- | --- |\n"
         "| [1. Очередь за одну минуту](ru/01_small_lesson.ipynb) | 1 минута |\n\n"
-        "Выполните эту ячейку, чтобы увидеть, сколько вы уже прошли."
     )
+    assert index.cells[3].source.endswith("\n\nВыполните эту ячейку, чтобы увидеть, сколько вы уже прошли.")
+
+
+def test_each_language_has_a_page_of_its_own_beside_its_lessons(folders: Folders) -> None:
+    page = language_page(read_course(folders), "fr", ("es", "fr", "ru"), folders)
+    assert [cell.id for cell in page.cells] == ["fr", "fr-progress", "others"]
+    assert page.cells[0].source.startswith("# Once\n\nChoisissez")
+    assert "| [1. Une file en une minute](01_small_lesson.ipynb) | 1 minute |" in page.cells[0].source
+    assert page.cells[1].source == 'from helpers.show import progress\n\nprogress("fr")'
+    assert page.cells[2].source == "[Español](../es/index.ipynb) · [Русский](../ru/index.ipynb)"
+    alone = language_page(read_course(folders), "fr", ("fr",), folders)
+    assert [cell.id for cell in alone.cells] == ["fr", "fr-progress"]
+
+
+def test_each_section_says_how_to_get_menus_in_its_language(folders: Folders) -> None:
+    index = index_notebook(read_course(folders), ("fr", "ru"), folders)
+    for language, cell in (("fr", index.cells[1]), ("ru", index.cells[3])):
+        assert f"`make lab-{language}`" in cell.source
+        (windows,) = re.findall(r"`py -m helpers (.+?)`", cell.source)
+        assert parser().parse_args(windows.split()).language == language, "the command of the launcher"
+        assert "*Settings*" in cell.source
+        assert "`Shift`+`Enter`" in cell.source
 
 
 def test_minutes_agree_with_their_number(folders: Folders, replace_in) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -16,9 +17,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from helpers.launcher import jupyter
+from helpers.lab.language import LOCALE, SOURCE, known_languages, read_catalog
+from helpers.launcher import command, jupyter
 from helpers.launcher.environment import ROOT, Environment
+from helpers.launcher.spoken import ENGLISH
 from helpers.launcher.terminal import Trouble
+
+LANGUAGES = [language for language in known_languages() if language != SOURCE]
 
 START = """
 import sys
@@ -118,7 +123,7 @@ def test_takes_the_next_port_when_the_first_is_in_use(launcher: subprocess.Popen
 
 
 def test_a_server_that_fails_is_explained(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jupyter, "arguments", lambda environment: [sys.executable, "-c", "raise SystemExit('[C] no')"])
+    monkeypatch.setattr(jupyter, "arguments", lambda *_: [sys.executable, "-c", "raise SystemExit('[C] no')"])
     with pytest.raises(Trouble) as trouble:
         jupyter.open_lab(Environment(clone), browser=False)
     assert "JupyterLab did not start: [C] no" in trouble.value.what
@@ -138,13 +143,13 @@ def test_settings_stay_in_the_environment(clone: Path, tmp_path: Path) -> None:
     assert "JUPYTER_PATH" not in result
 
 
-def test_no_news_no_updates_and_widgets_kept(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_news_no_updates_and_no_state_of_widgets(clone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     environment = Environment(clone)
     jupyter.write_overrides(environment, None)
     path = environment.folder / "once-jupyter/config/labconfig/default_setting_overrides.json"
     settings = json.loads(path.read_text(encoding="utf-8"))
     assert settings["@jupyterlab/apputils-extension:notification"] == {"fetchNews": "false", "checkForUpdates": False}
-    assert settings["@jupyter-widgets/jupyterlab-manager:plugin"] == {"saveState": True}
+    assert "@jupyter-widgets/jupyterlab-manager:plugin" not in settings, "helpers/show/kept.py says why"
     assert "@jupyterlab/translation-extension:plugin" not in settings
 
 
@@ -160,6 +165,61 @@ def test_the_language_of_the_menus(tmp_path: Path, capsys: pytest.CaptureFixture
     jupyter.write_overrides(environment, "ru")
     assert "@jupyterlab/translation-extension:plugin" not in json.loads(path.read_text(encoding="utf-8"))
     assert "'ru'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wanted", ["fr", "FR", "fr_FR", "fr-CA", " fr "])
+def test_a_language_may_be_written_in_many_ways(wanted: str) -> None:
+    assert jupyter.chosen_language(Environment(ROOT), wanted) == "fr"
+
+
+@pytest.mark.parametrize("wanted", ["de", "french", "../fr", "f"])
+def test_another_language_is_refused_before_the_set_up(
+    clone: Path, wanted: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for language in ("es", "fr"):
+        (clone / "notebooks" / language).mkdir()
+        (clone / "notebooks" / language / "01_order_file.ipynb").touch()
+    (clone / "notebooks" / ".ipynb_checkpoints").mkdir()
+    assert command.run(["lab", "--language", wanted], clone) == 1
+    said = capsys.readouterr()
+    assert f"{wanted!r}. It is in these: es, fr.\n" in said.err
+    assert "lab" in said.err.splitlines()[1]
+    assert said.out == ""
+    assert list((clone / ".venv").iterdir()) == []
+
+
+def test_the_page_of_a_language_opens_where_there_is_one(clone: Path) -> None:
+    environment = Environment(clone)
+    assert jupyter.first_page(environment, None) == "notebooks/index.ipynb"
+    assert jupyter.first_page(environment, "fr") == "notebooks/index.ipynb"
+    (clone / "notebooks/fr").mkdir()
+    (clone / "notebooks/fr/index.ipynb").touch()
+    assert jupyter.first_page(environment, "fr") == "notebooks/fr/index.ipynb"
+    assert "--LabApp.default_url=/lab/tree/notebooks/fr/index.ipynb" in jupyter.arguments(
+        environment, "notebooks/fr/index.ipynb"
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_last_lines_are_in_the_language(language: str) -> None:
+    class Here(Environment):
+        python = Path(sys.executable)
+
+    said = jupyter.speak(Here(), language)
+    catalog = read_catalog(LOCALE / f"{language}.po")
+    assert said == {name: catalog.gettext(text) for name, text in ENGLISH.items()}
+    assert said != ENGLISH
+
+
+def test_the_last_lines_are_english_where_the_language_cannot_be_had(clone: Path) -> None:
+    assert jupyter.speak(Environment(clone), "fr") == ENGLISH, "there is no Python in this .venv"
+    assert jupyter.speak(Environment(clone), None) == ENGLISH
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_has_a_target_for_each_language() -> None:
+    done = subprocess.run(["make", "-n", "lab-fr"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("-m helpers lab --language fr\n")
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="these always have a screen")

@@ -1,0 +1,106 @@
+"""A learner's own copy, opened again after its kernel is gone, in a JupyterLab without settings of ours.
+
+The static forms are seen, never "Error displaying widget" and never buttons that look alive and do nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nbconvert import HTMLExporter
+from playwright.sync_api import Locator, Playwright, expect
+
+from tests.browser.jupyterlab import Notebook, Seen, Server, page, server, write_notebook
+
+pytestmark = pytest.mark.browser
+
+CELLS = {
+    "ready": "from helpers.show import Lab\nlab = Lab('idempotent-consumer')\nlab",
+    "predict": "lab.predict('repeat')",
+    "panel": "lab.faults.panel()",
+}
+_SAVE = "async () => window.jupyterapp.commands.execute('docmanager:save')"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with server(tmp_path_factory.mktemp("served"), overrides={}) as started:
+        write_notebook(started.root / "fr" / "copy.ipynb", CELLS)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def copy(running: Server, playwright: Playwright, chromium: str) -> Iterator[tuple[Notebook, Seen]]:
+    """The page of a copy whose cells have run and which was saved."""
+    with page(playwright, chromium) as (tab, seen):
+        notebook = Notebook(tab, running, "fr/copy.ipynb")
+        for cell in CELLS:
+            notebook.run_cell(cell)
+        expect_live(notebook)
+        tab.evaluate(_SAVE)
+        yield notebook, seen
+
+
+def statics(notebook: Notebook) -> Locator:
+    return notebook.page.locator(".jp-OutputArea-output .once-kept")
+
+
+def expect_live(notebook: Notebook) -> None:
+    expect(notebook.page.locator(".once-live")).to_have_count(2)
+    for place in notebook.page.locator(".once-live").all():
+        expect(place).to_be_visible()
+    expect(statics(notebook)).to_have_count(2)
+    for static in statics(notebook).all():
+        expect(static).to_be_hidden()
+
+
+def expect_static(notebook: Notebook) -> None:
+    expect(statics(notebook)).to_have_count(2)
+    for static in statics(notebook).all():
+        expect(static).to_be_visible()
+    expect(statics(notebook).last.locator("th[scope=row]").first).to_be_visible()
+    for button in notebook.page.locator(".jp-OutputArea button").all():
+        expect(button).to_be_hidden()
+    for error in notebook.page.get_by_text("displaying widget").all():
+        expect(error).to_be_hidden()
+
+
+def test_the_static_forms_follow_the_kernel(copy: tuple[Notebook, Seen], running: Server) -> None:
+    notebook, seen = copy
+    again = Notebook(notebook.page, running, "fr/copy.ipynb")  # the kernel lives on
+    expect_live(again)
+    again.shut_down()
+    expect_static(again)
+    assert seen == Seen()
+    reopened = Notebook(notebook.page, running, "fr/copy.ipynb")  # with a new kernel
+    expect(reopened.page.get_by_text("displaying widget").first).to_be_attached()
+    expect_static(reopened)
+    for cell in CELLS:
+        reopened.run_cell(cell)
+    expect_live(reopened)
+    reopened.page.evaluate("async () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    expect_static(reopened)
+
+
+def test_the_copy_holds_no_state_of_widgets_and_becomes_html(
+    copy: tuple[Notebook, Seen], running: Server, tmp_path: Path
+) -> None:
+    """With a state in it, nbconvert would draw the widgets by a script from the network (issues of GitHub too)."""
+    stored = running.root / "fr" / "copy.ipynb"
+    assert "widgets" not in json.loads(stored.read_text(encoding="utf-8"))["metadata"]
+    html, _resources = HTMLExporter().from_filename(str(stored))
+    written = tmp_path / "copy.html"
+    written.write_text(html, encoding="utf-8")
+    tab = copy[0].page.context.new_page()
+    try:
+        tab.context.set_offline(True)
+        tab.goto(written.as_uri())
+        expect(tab.locator(".once-kept")).to_have_count(2)
+        expect(tab.locator(".once-kept").last.locator("th[scope=row]").first).to_be_visible()
+        expect(tab.get_by_text("displaying widget")).to_have_count(0)
+    finally:
+        tab.context.set_offline(False)
+        tab.close()
