@@ -125,7 +125,7 @@ class Table:
             for row in self.rows
         )
         return (
-            f'<div role="region" tabindex="0" aria-label="{escape(self.caption)}" '
+            f'<div role="group" tabindex="0" aria-label="{escape(self.caption)}" '
             'style="overflow-x:auto;margin:.8em 0">'
             '<table style="border-collapse:collapse;margin:0;table-layout:auto;width:auto;'
             f'min-width:min(24em,100%);font-size:1em;color:inherit">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -62,7 +62,7 @@ def picture(machine: StateMachine, execution: Execution | None = None) -> str:
     parts += [_box(machine[name], box, lines[name], execution) for name, box in placed.boxes.items()]
     caption = _("The state machine as a picture")
     return (
-        f'<div role="region" tabindex="0" aria-label="{escape(caption)}" style="overflow-x:auto;margin:.6em 0">'
+        f'<div role="group" tabindex="0" aria-label="{escape(caption)}" style="overflow-x:auto;margin:.6em 0">'
         f"{_svg(placed, ' '.join(described(machine, execution)), parts)}</div>"
     )
 
