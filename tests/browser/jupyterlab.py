@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from playwright.sync_api import BrowserContext, Page, Playwright, TimeoutError
+from playwright.sync_api import BrowserContext, Locator, Page, Playwright, TimeoutError
 
 START_SECONDS = 60
 RUN_SECONDS = 180
@@ -106,6 +106,12 @@ _INDEX_OF = """(wanted) => {
   return [...content.model.cells].findIndex(cell => cell.id === wanted);
 }"""
 
+_DRAW_EVERYTHING = """async () => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
+  await Promise.all(content.widgets.map((cell) => cell.ready));
+}"""
+
 _WHOLE_WINDOW = """async (theme) => {
   const {commands, shell} = window.jupyterapp;
   shell.collapseLeft();
@@ -146,6 +152,11 @@ class Seen:
     console_errors: list[str] = field(default_factory=list)
     page_errors: list[str] = field(default_factory=list)
     foreign_requests: list[str] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """Begin anew."""
+        for complaints in (self.console_errors, self.page_errors, self.foreign_requests):
+            complaints.clear()
 
 
 @contextlib.contextmanager
@@ -295,6 +306,15 @@ class Notebook:
         self.page.evaluate(_WHOLE_WINDOW, "JupyterLab Dark" if dark else "JupyterLab Light")
         self.page.locator(f"body[data-jp-theme-light='{'false' if dark else 'true'}']").wait_for(state="attached")
 
+    def draw_everything(self) -> None:
+        """Put all cells into the page, also those that nobody has scrolled to yet."""
+        self.page.evaluate(_DRAW_EVERYTHING)
+
+    def drawn(self, cell: str) -> Locator:
+        """The cell with this id on the page."""
+        index = self.page.evaluate(_INDEX_OF, cell)
+        return self.page.locator(f".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell[data-windowed-list-index='{index}']")
+
     def too_wide(self, selector: str) -> list[str]:
         """What sticks out of its output on the right (a table may: it scrolls in a frame of its own)."""
         return list(self.page.evaluate(_TOO_WIDE, selector))
@@ -309,8 +329,7 @@ class Notebook:
         """Keep a picture of one cell in the folder that ONCE_SCREENSHOTS names, if it names one."""
         if folder := os.environ.get("ONCE_SCREENSHOTS"):
             Path(folder).mkdir(parents=True, exist_ok=True)
-            index = self.page.evaluate(_INDEX_OF, cell)
-            drawn = self.page.locator(f".jp-Cell[data-windowed-list-index='{index}']")
+            drawn = self.drawn(cell)
             drawn.scroll_into_view_if_needed()
             drawn.screenshot(path=str(Path(folder) / f"{name}.png"))
 

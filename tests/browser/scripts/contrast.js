@@ -5,7 +5,7 @@
 // graphics 3. axe-core knows neither SVG nor gradients nor pseudo-elements; this looks at them too.
 // The ground of a letter is each background below it, transparent ones laid over what is under them; in a picture also
 // the shapes drawn before it, and the halo around its letters.
-(roots) => {
+([roots, without]) => {
   const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
 
   const parsed = (css) => {
@@ -51,6 +51,7 @@
     return product;
   };
   const visible = (element) => {
+    if (element.closest(without)) return false;
     if (!element.checkVisibility({visibilityProperty: true, contentVisibilityAuto: false})) return false;
     const {width, height} = element.getBoundingClientRect();
     // A part that only a screen reader gets has at most one pixel.
