@@ -17,10 +17,15 @@ expect.set_options(timeout=30_000)
 HOW = "apt-get install -y --no-install-recommends chromium fonts-dejavu fonts-noto-core"
 
 
+def system_chromium() -> str | None:
+    """Path of the browser that this machine has, or None."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Path of the system's Chromium."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = system_chromium()
     if path is None:
         message = f"no Chromium on this machine; to get it: {HOW}"
         if os.environ.get("CI") == "true":

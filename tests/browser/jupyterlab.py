@@ -106,6 +106,16 @@ _INDEX_OF = """(wanted) => {
   return [...content.model.cells].findIndex(cell => cell.id === wanted);
 }"""
 
+_ACTIVATE = """(wanted) => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  content.activeCellIndex = [...content.model.cells].findIndex((cell) => cell.id === wanted);
+  content.mode = 'command';
+  content.activeCell.node.focus();
+}"""
+
+_EXECUTION_COUNT = """(wanted) =>
+  [...window.jupyterapp.shell.currentWidget.content.model.cells].find((cell) => cell.id === wanted).executionCount"""
+
 _DRAW_EVERYTHING = """async () => {
   const {content} = window.jupyterapp.shell.currentWidget;
   content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
@@ -305,6 +315,15 @@ class Notebook:
         """Give the notebook all the room there is, in the light or the dark theme."""
         self.page.evaluate(_WHOLE_WINDOW, "JupyterLab Dark" if dark else "JupyterLab Light")
         self.page.locator(f"body[data-jp-theme-light='{'false' if dark else 'true'}']").wait_for(state="attached")
+
+    def activate(self, cell: str) -> None:
+        """Give the focus to a cell as a whole, as the arrow keys do."""
+        self.page.evaluate(_ACTIVATE, cell)
+
+    def execution_count(self, cell: str) -> int | None:
+        """The number in front of the cell, or None."""
+        count: int | None = self.page.evaluate(_EXECUTION_COUNT, cell)
+        return count
 
     def draw_everything(self) -> None:
         """Put all cells into the page, also those that nobody has scrolled to yet."""

@@ -31,7 +31,7 @@ ENLARGE = "(size) => document.documentElement.style.setProperty('--jp-content-fo
 
 # The words of a box with a coloured edge: the sign comes first.
 _STATUS = ".jp-OutputArea-output div[style*='border-left']:not([hidden])"
-_SIGNED = re.compile(r"[✓✗○●?→!]\s*\S.*\w", re.DOTALL)
+_SIGNED = re.compile(r"[✓✗○●?→…!]\s*\S.*\w", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def test_nothing_sticks_out_or_is_cut_off(plain: Opened, width: int) -> None:
 def test_everything_of_ours_grows_with_the_text(plain: Opened) -> None:
     """JupyterLab's own: tables in prose have the font of its menus (`--jp-ui-font-size1`)."""
     own = ".jp-Notebook .jp-OutputArea-output"
-    plain.tab.set_viewport_size({"width": 360, "height": 900})
+    plain.tab.set_viewport_size({"width": 720, "height": 900})
     before = letters(plain.tab, own)
     plain.tab.evaluate(ENLARGE, "28px")
     after = letters(plain.tab, own)
@@ -134,7 +134,7 @@ def test_no_status_is_told_by_colour_alone(plain: Opened) -> None:
 def test_a_fault_is_pressed_by_keyboard_and_the_page_changes(plain: Opened) -> None:
     panel = plain.output("lab.faults.panel()")
     before = panel.inner_text()
-    panel.locator("button").first.press("Enter")
+    panel.locator("button:visible").first.press("Enter")
     expect(panel).not_to_have_text(before, use_inner_text=True)
     assert plain.notebook.failed_cells() == []
 
