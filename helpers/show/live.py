@@ -30,7 +30,7 @@ _STYLE = """<style>
 .once-live .once-choice {text-align: left}
 .once-live .once-chosen {
   outline: .15em solid var(--jp-brand-color1, #1976d2); outline-offset: -.15em; font-weight: bold}
-.once-live input, .once-live textarea {border: 1px solid var(--jp-content-font-color2, #616161)}
+.once-live .widget-text input, .once-live textarea {border: 1px solid var(--jp-content-font-color2, #616161)}
 .once-live input:focus-visible, .once-live textarea:focus-visible {
   outline: .15em solid var(--jp-content-font-color1, currentColor); outline-offset: 0}
 .once-live ::placeholder {color: var(--jp-content-font-color2, #616161); opacity: 1}

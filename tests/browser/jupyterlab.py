@@ -106,6 +106,13 @@ _INDEX_OF = """(wanted) => {
   return [...content.model.cells].findIndex(cell => cell.id === wanted);
 }"""
 
+_OPEN = """async (path) => {
+  const {commands, shell} = window.jupyterapp;
+  const opened = await commands.execute('docmanager:open', {path});
+  await opened.context.ready;
+  shell.activateById(opened.id);
+}"""
+
 _ACTIVATE = """(wanted) => {
   const {content} = window.jupyterapp.shell.currentWidget;
   content.activeCellIndex = [...content.model.cells].findIndex((cell) => cell.id === wanted);
@@ -254,6 +261,18 @@ class Notebook:
         page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=START_SECONDS * 1000)
         page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook .jp-Cell").first.wait_for()
         self.wait_until_idle()
+
+    @classmethod
+    def beside(cls, page: Page, server: Server, path: str) -> Notebook:
+        """Open `path` in a page in which JupyterLab is running already."""
+        opened = cls.__new__(cls)
+        opened.page, opened.server = page, server
+        page.evaluate(_OPEN, path)
+        return opened
+
+    def close(self) -> None:
+        """Close its tab; nothing is saved."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
 
     def wait_until_idle(self, seconds: float = RUN_SECONDS) -> None:
         """Wait until the kernel is connected and has nothing to do."""

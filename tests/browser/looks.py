@@ -9,7 +9,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-OURS = ".jp-Notebook .jp-OutputArea-output, .jp-Notebook .jp-MarkdownOutput"
+_SHOWN = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+OURS = f"{_SHOWN} .jp-OutputArea-output, {_SHOWN} .jp-MarkdownOutput"
 """What the course shows in a notebook: outputs of cells, and their prose. The rest is JupyterLab's."""
 
 JUPYTERLABS = (

@@ -57,9 +57,9 @@ LOOKS = (
 
 # The cell at the top of each lesson's picture.
 SCENES = {
-    "order_file": ("batch-connect", "An order file that cannot be read does not stop the others"),
-    "idempotent_consumer": ("break-crash-run", "The worker's machine dies after the write, before the answer"),
-    "protected_workflow": ("run-first-history", "A task fails after the write, and the retry finds its own order"),
+    "order_file": ("batch-connect-note", "An order file that cannot be read does not stop the others"),
+    "idempotent_consumer": ("break-crash-run-note", "The worker's machine dies after the write, before the answer"),
+    "protected_workflow": ("run-first-history-note", "A task fails after the write, and the retry finds its own order"),
 }
 LIVE_TITLE = "The live view"
 README = ("fr", "idempotent_consumer", DOCS / "lesson.png", 1500, 1080)
