@@ -61,11 +61,15 @@ def contrasts(page: Page, roots: str = OURS, without: Sequence[str] = JUPYTERLAB
     return Contrasts(**page.evaluate(_script("contrast"), [roots, ", ".join(without)]))
 
 
-def misfits(page: Page, roots: str = OURS) -> list[str]:
-    """What sticks out, is cut off, or scrolls only by mouse."""
+def misfits(page: Page, roots: str = OURS, *, trusted: bool = True) -> list[str]:
+    """What sticks out, is cut off, or scrolls only by mouse.
+
+    From outputs that it does not trust (stored ones, not run here) JupyterLab takes the attributes that let a frame
+    scroll by keyboard; with `trusted=False` that is not looked for.
+    """
     found = page.evaluate(_script("layout"), roots)
     assert found["parts"], f"nothing is shown in {roots}"
-    return list(found["problems"])
+    return [*found["problems"], *(found["unreachable"] if trusted else ())]
 
 
 def letters(page: Page, roots: str, without: Sequence[str] = JUPYTERLABS) -> list[Letter]:

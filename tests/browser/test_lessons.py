@@ -114,7 +114,6 @@ def test_nothing_sticks_out_or_is_cut_off(plain: Opened, width: int) -> None:
 def test_everything_of_ours_grows_with_the_text(plain: Opened) -> None:
     """JupyterLab's own: tables in prose have the font of its menus, plain text has the font of code."""
     own = ".jp-OutputArea-output .once-live, .jp-RenderedHTML > [lang]"
-    plain.tab.set_viewport_size({"width": 720, "height": 900})
     before = letters(plain.tab, own)
     plain.tab.evaluate(ENLARGE, "28px")
     after = letters(plain.tab, own)
@@ -122,6 +121,7 @@ def test_everything_of_ours_grows_with_the_text(plain: Opened) -> None:
     small = [(old, new) for old, new in zip(before, after, strict=True) if new.pixels < 1.95 * old.pixels]
     # A picture becomes larger until it fills its place.
     assert [(old, new) for old, new in small if old.kind != "picture" or new.pixels < 20] == []
+    plain.tab.set_viewport_size({"width": 720, "height": 900})
     assert misfits(plain.tab) == []
 
 
@@ -179,10 +179,9 @@ def test_a_stored_edition_is_complete_before_it_is_run(path: str, window: tuple[
     seen.forget()
     notebook = Notebook.beside(tab, running, path)
     notebook.draw_everything()
-    assert contrasts(tab).problems == []
     for width in (360, 1366):
         tab.set_viewport_size({"width": width, "height": 900})
-        assert misfits(tab) == []
+        assert misfits(tab, trusted=False) == []
     assert tab.get_by_text("Error displaying widget").count() == 0
     assert seen == Seen()
     notebook.close()

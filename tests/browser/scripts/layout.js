@@ -1,6 +1,6 @@
 // What does not fit: parts that stick out of their output, and labels that are cut off.
 (roots) => {
-  const found = [];
+  const found = [], unreachable = [];
   const named = (element) => {
     const words = (element.innerText ?? element.textContent ?? '').trim().replace(/\s+/g, ' ').slice(0, 50);
     return `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''}: ${words}`;
@@ -34,9 +34,9 @@
       const scrolls = ['auto', 'scroll'].includes(getComputedStyle(element).overflowX)
         && element.scrollWidth > element.clientWidth + 1;
       if (scrolls && element.closest('[lang]') && element.tabIndex < 0 && !element.matches('textarea')) {
-        found.push(`scrolls only by mouse: ${named(element)}`);
+        unreachable.push(`scrolls only by mouse: ${named(element)}`);
       }
     }
   }
-  return {problems: [...new Set(found)], parts};
+  return {problems: [...new Set(found)], unreachable: [...new Set(unreachable)], parts};
 }
