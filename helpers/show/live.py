@@ -31,8 +31,9 @@ _STYLE = """<style>
 .once-live .once-chosen {
   outline: .15em solid var(--jp-brand-color1, #1976d2); outline-offset: -.15em; font-weight: bold}
 .once-live .widget-text input, .once-live textarea {border: 1px solid var(--jp-content-font-color2, #616161)}
-.once-live input:focus-visible, .once-live textarea:focus-visible {
-  outline: .15em solid var(--jp-content-font-color1, currentColor); outline-offset: 0}
+.once-live .widget-text input:focus-visible, .once-live .widget-textarea textarea:focus-visible {
+  outline: .15em solid var(--jp-content-font-color1, currentColor) !important; outline-offset: 0;
+  border-color: var(--jp-content-font-color1, currentColor)}
 .once-live ::placeholder {color: var(--jp-content-font-color2, #616161); opacity: 1}
 .once-live .widget-textarea {height: auto}
 .once-live .widget-textarea textarea {

@@ -26,6 +26,8 @@ from typing import Any
 import nbformat
 from playwright.sync_api import BrowserContext, Locator, Page, Playwright, TimeoutError
 
+from tests.browser import notebook_scripts as scripts
+
 START_SECONDS = 60
 RUN_SECONDS = 180
 CHROMIUM_FLAGS = (
@@ -45,96 +47,6 @@ RESTART_NOISE = (
     # cells are already running then, so on a slow machine the answer comes when nobody waits for it any more.
     "Comm not found for comm id",
 )
-
-_KERNEL_IDLE = """() => {
-  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
-  return kernel?.status === 'idle' && kernel?.connectionStatus === 'connected';
-}"""
-
-_KERNEL_STATE = """() => {
-  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
-  return kernel ? `${kernel.status}, ${kernel.connectionStatus}` : 'no kernel';
-}"""
-
-# Nothing is running and each cell with code has a number; or a cell failed, and the rest will not run.
-_FINISHED = """() => {
-  let numbered = 0;
-  for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) {
-    if (cell.type !== 'code' || cell.sharedModel.getSource().trim() === '') continue;
-    for (let i = 0; i < cell.outputs.length; i++) if (cell.outputs.get(i).type === 'error') return true;
-    if (cell.executionCount === null || cell.executionState === 'running') return false;
-    numbered += 1;
-  }
-  return numbered > 0;
-}"""
-
-_FAILED_CELLS = """() => {
-  const failed = [];
-  for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) {
-    if (cell.type !== 'code') continue;
-    for (let i = 0; i < cell.outputs.length; i++) {
-      const output = cell.outputs.get(i).toJSON();
-      if (output.output_type === 'error') failed.push(cell.id + ': ' + output.ename + ': ' + output.evalue);
-    }
-  }
-  return failed;
-}"""
-
-_RESTART = """async () => {
-  const {sessionContext} = window.jupyterapp.shell.currentWidget;
-  await sessionContext.session.kernel.restart();
-  await window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
-}"""
-
-_RECONNECT = "async () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.reconnect()"
-
-_START_CELL = """(wanted) => {
-  const {content} = window.jupyterapp.shell.currentWidget;
-  const index = [...content.model.cells].findIndex(cell => cell.id === wanted);
-  if (index < 0) throw new Error('no cell ' + wanted);
-  content.deselectAll();
-  content.activeCellIndex = index;
-  window.onceEnded = window.onceEnded || {};
-  window.onceEnded[wanted] = false;
-  window.jupyterapp.commands.execute('notebook:run-cell').then(() => { window.onceEnded[wanted] = true; });
-}"""
-
-_CELL_ENDED = "(wanted) => window.onceEnded?.[wanted]"
-
-_INDEX_OF = """(wanted) => {
-  const {content} = window.jupyterapp.shell.currentWidget;
-  return [...content.model.cells].findIndex(cell => cell.id === wanted);
-}"""
-
-_OPEN = """async (path) => {
-  const {commands, shell} = window.jupyterapp;
-  const opened = await commands.execute('docmanager:open', {path});
-  await opened.context.ready;
-  shell.activateById(opened.id);
-}"""
-
-_ACTIVATE = """(wanted) => {
-  const {content} = window.jupyterapp.shell.currentWidget;
-  content.activeCellIndex = [...content.model.cells].findIndex((cell) => cell.id === wanted);
-  content.mode = 'command';
-  content.activeCell.node.focus();
-}"""
-
-_EXECUTION_COUNT = """(wanted) =>
-  [...window.jupyterapp.shell.currentWidget.content.model.cells].find((cell) => cell.id === wanted).executionCount"""
-
-_DRAW_EVERYTHING = """async () => {
-  const {content} = window.jupyterapp.shell.currentWidget;
-  content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
-  await Promise.all(content.widgets.map((cell) => cell.ready));
-}"""
-
-_WHOLE_WINDOW = """async (theme) => {
-  const {commands, shell} = window.jupyterapp;
-  shell.collapseLeft();
-  shell.collapseRight();
-  await commands.execute('apputils:change-theme', {theme});
-}"""
 
 _TOO_WIDE = """(selector) => {
   const found = [];
@@ -267,7 +179,7 @@ class Notebook:
         """Open `path` in a page in which JupyterLab is running already."""
         opened = cls.__new__(cls)
         opened.page, opened.server = page, server
-        page.evaluate(_OPEN, path)
+        page.evaluate(scripts.OPEN, path)
         return opened
 
     def close(self) -> None:
@@ -277,9 +189,9 @@ class Notebook:
     def wait_until_idle(self, seconds: float = RUN_SECONDS) -> None:
         """Wait until the kernel is connected and has nothing to do."""
         try:
-            self.page.wait_for_function(_KERNEL_IDLE, timeout=seconds * 1000)
+            self.page.wait_for_function(scripts.KERNEL_IDLE, timeout=seconds * 1000)
         except TimeoutError as error:
-            state = self.page.evaluate(_KERNEL_STATE)
+            state = self.page.evaluate(scripts.KERNEL_STATE)
             log = self.server.log.read_text(encoding="utf-8", errors="replace")[-3000:]
             raise AssertionError(f"the kernel is not idle after {seconds} s, but {state}\n{log}") from error
 
@@ -294,7 +206,7 @@ class Notebook:
         """A new kernel, no outputs, every cell; returns when the last has run or one has failed."""
         self.restart()
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
-        self.page.wait_for_function(_FINISHED, timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(scripts.FINISHED, timeout=RUN_SECONDS * 1000)
         self.wait_until_idle()
 
     def shut_down(self) -> None:
@@ -303,13 +215,13 @@ class Notebook:
 
     def restart(self) -> None:
         """A new kernel and no outputs."""
-        self.page.evaluate(_RESTART)
+        self.page.evaluate(scripts.RESTART)
         try:
             self.wait_until_idle(START_SECONDS)
         except AssertionError:
             # Now and then JupyterLab misses the first word of a restarted kernel, and its state stays "unknown".
             # This is what its own "Reconnect to kernel" does.
-            self.page.evaluate(_RECONNECT)
+            self.page.evaluate(scripts.RECONNECT)
             self.wait_until_idle(START_SECONDS)
 
     def run_cell(self, cell: str) -> None:
@@ -319,38 +231,38 @@ class Notebook:
 
     def wait_until_ended(self, cell: str) -> None:
         """Wait for the end of a cell that was started."""
-        self.page.wait_for_function(_CELL_ENDED, arg=cell, timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(scripts.CELL_ENDED, arg=cell, timeout=RUN_SECONDS * 1000)
         self.wait_until_idle()
 
     def start_cell(self, cell: str) -> None:
         """Run the cell with this id; its end is somebody else's matter."""
-        self.page.evaluate(_START_CELL, cell)
+        self.page.evaluate(scripts.START_CELL, cell)
 
     def failed_cells(self) -> list[str]:
         """The cells that ended with an error, as "id: name: message"."""
-        return list(self.page.evaluate(_FAILED_CELLS))
+        return list(self.page.evaluate(scripts.FAILED_CELLS))
 
     def use_whole_window(self, *, dark: bool = False) -> None:
         """Give the notebook all the room there is, in the light or the dark theme."""
-        self.page.evaluate(_WHOLE_WINDOW, "JupyterLab Dark" if dark else "JupyterLab Light")
+        self.page.evaluate(scripts.WHOLE_WINDOW, "JupyterLab Dark" if dark else "JupyterLab Light")
         self.page.locator(f"body[data-jp-theme-light='{'false' if dark else 'true'}']").wait_for(state="attached")
 
     def activate(self, cell: str) -> None:
         """Give the focus to a cell as a whole, as the arrow keys do."""
-        self.page.evaluate(_ACTIVATE, cell)
+        self.page.evaluate(scripts.ACTIVATE, cell)
 
     def execution_count(self, cell: str) -> int | None:
         """The number in front of the cell, or None."""
-        count: int | None = self.page.evaluate(_EXECUTION_COUNT, cell)
+        count: int | None = self.page.evaluate(scripts.EXECUTION_COUNT, cell)
         return count
 
     def draw_everything(self) -> None:
         """Put all cells into the page, also those that nobody has scrolled to yet."""
-        self.page.evaluate(_DRAW_EVERYTHING)
+        self.page.evaluate(scripts.DRAW_EVERYTHING)
 
     def drawn(self, cell: str) -> Locator:
         """The cell with this id on the page."""
-        index = self.page.evaluate(_INDEX_OF, cell)
+        index = self.page.evaluate(scripts.INDEX_OF, cell)
         return self.page.locator(f".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell[data-windowed-list-index='{index}']")
 
     def too_wide(self, selector: str) -> list[str]:
