@@ -4,7 +4,7 @@ LANG_ ?=
 LESSON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab project slides test bench setup notebooks i18n lock clean
+.PHONY: help lab project slides test bench pictures setup notebooks i18n lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -27,6 +27,9 @@ test: ## run everything that CI runs
 
 bench: ## measure the emulated account beside ministack (20 minutes); writes docs/benchmarks.md
 	@$(PYTHON) -m helpers bench
+
+pictures: ## photograph the lessons in JupyterLab (some minutes, needs Chromium); writes docs/pictures.md
+	@$(PYTHON) -m helpers pictures
 
 setup: ## only create or repair .venv
 	@$(PYTHON) -m helpers setup

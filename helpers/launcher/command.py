@@ -42,6 +42,12 @@ def _bench(options: argparse.Namespace, environment: Environment) -> int:
     return subprocess.run(command_line, cwd=environment.root, env=environment.variables(), check=False).returncode
 
 
+def _pictures(options: argparse.Namespace, environment: Environment) -> int:
+    python = environment.prepare("test")
+    command_line = [python, "-m", "tests.browser.pictures", *options.arguments]
+    return subprocess.run(command_line, cwd=environment.root, env=environment.variables(), check=False).returncode
+
+
 def _course(*arguments: str) -> Callable[[argparse.Namespace, Environment], int]:
     def run(options: argparse.Namespace, environment: Environment) -> int:
         python = environment.prepare("course")
@@ -122,6 +128,8 @@ def parser() -> argparse.ArgumentParser:
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
     bench = add("bench", "measure the emulated account beside ministack", _bench)
     bench.add_argument("arguments", nargs=argparse.REMAINDER, help="for python -m benchmarks, for example --rounds 1")
+    pictures = add("pictures", "photograph the lessons in JupyterLab for docs/pictures.md", _pictures)
+    pictures.add_argument("arguments", nargs=argparse.REMAINDER, help="for tests.browser.pictures: --language fr")
     setup = add("setup", "only create or repair .venv", _setup)
     setup.add_argument("--set", choices=("course", "test"), default="course", help="which lock file (default: course)")
     notebooks = add("notebooks", "write notebooks/ from lessons/", _course("build"))

@@ -13,6 +13,7 @@ import ipywidgets
 from helpers.show.markup import page
 
 _STYLE = """<style>
+.once-live {font-size: var(--jp-content-font-size1, 1em); --jp-widgets-font-size: 1em}
 .once-live .widget-html {height: auto; min-height: 0}
 .once-live .widget-html-content {
   line-height: 1.45; white-space: normal; overflow-wrap: break-word; font-size: 1em}
@@ -23,16 +24,24 @@ _STYLE = """<style>
 @container (max-width: 36em) {.once-live .once-head {display: none}}
 .once-live .jupyter-button {
   white-space: normal; overflow: visible; height: auto; min-height: 2.2em; line-height: 1.35; font-size: 1em;
-  margin: .15em 0; padding: .35em .8em; border: 1px solid var(--jp-border-color1, #bdbdbd)}
+  margin: .15em 0; padding: .35em .8em; border: 1px solid var(--jp-content-font-color2, #616161)}
 .once-live .jupyter-button:focus-visible {
   outline: .2em dashed var(--jp-content-font-color1, currentColor); outline-offset: -.1em}
 .once-live .once-choice {text-align: left}
 .once-live .once-chosen {
   outline: .15em solid var(--jp-brand-color1, #1976d2); outline-offset: -.15em; font-weight: bold}
+.once-live .widget-text input, .once-live textarea {border: 1px solid var(--jp-content-font-color2, #616161)}
+.once-live .widget-text input:focus-visible, .once-live .widget-textarea textarea:focus-visible {
+  outline: .15em solid var(--jp-content-font-color1, currentColor) !important; outline-offset: 0;
+  border-color: var(--jp-content-font-color1, currentColor)}
+.once-live ::placeholder {color: var(--jp-content-font-color2, #616161); opacity: 1}
 .once-live .widget-textarea {height: auto}
 .once-live .widget-textarea textarea {
   font: inherit; font-size: 1em; line-height: 1.4; min-height: 3.2em; resize: vertical}
-.once-live .widget-textarea textarea::placeholder {color: var(--jp-content-font-color2, #616161); opacity: 1}
+.once-live .once-field {flex-direction: column; align-items: stretch}
+.once-live .once-field > .widget-label {width: auto; text-align: left; line-height: 1.4}
+@container (min-width: 36em) {.once-live .once-field > .widget-label {
+  position: absolute; width: 1px; height: 1px; margin: 0; padding: 0; overflow: hidden; clip-path: inset(50%)}}
 .once-live .widget-text, .once-live .widget-label {height: auto; font-size: 1em; white-space: normal}
 .once-live .widget-text {flex-wrap: wrap}
 .once-live .widget-text input {font-size: 1em; height: auto; min-width: 4em}

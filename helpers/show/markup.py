@@ -24,6 +24,10 @@ TONES = {
     "calm": "var(--jp-brand-color1,#1976d2)",
 }
 
+SCROLLED_BY_KEYBOARD = 'role="group" tabindex="0" data-lm-suppress-shortcuts="true"'
+"""A frame that scrolls, for a learner without a mouse. No landmark: a lesson has dozens of them. JupyterLab takes the
+arrow keys for its headings (`notebook:move-cursor-heading-below-or-expand`) unless a part of the page keeps them."""
+
 _ROOT = (
     "font-family:var(--jp-content-font-family,sans-serif);color:var(--jp-content-font-color1,inherit);"
     "font-size:1em;line-height:1.5;max-width:64em;overflow-wrap:break-word"
@@ -129,7 +133,7 @@ class Table:
             for place, row in enumerate(self.rows)
         )
         return (
-            f'<div role="region" tabindex="0" aria-label="{escape(self.caption)}" '
+            f'<div {SCROLLED_BY_KEYBOARD} aria-label="{escape(self.caption)}" '
             'style="overflow-x:auto;margin:.8em 0">'
             '<table style="border-collapse:collapse;margin:0;table-layout:auto;width:auto;'
             f'min-width:min(24em,100%);font-size:1em;color:inherit">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from helpers.lab.executions import Arrow, Attempt, Execution, State, StateMachine, Visit, in_words
 from helpers.lab.language import _, labelled, ngettext
+from helpers.show.markup import SCROLLED_BY_KEYBOARD
 from helpers.show.state_layout import Box, Layout, Way, layout
 
 Look = Literal["name", "words", "code"]
@@ -62,7 +63,7 @@ def picture(machine: StateMachine, execution: Execution | None = None) -> str:
     parts += [_box(machine[name], box, lines[name], execution) for name, box in placed.boxes.items()]
     caption = _("The state machine as a picture")
     return (
-        f'<div role="region" tabindex="0" aria-label="{escape(caption)}" style="overflow-x:auto;margin:.6em 0">'
+        f'<div {SCROLLED_BY_KEYBOARD} aria-label="{escape(caption)}" style="overflow-x:auto;margin:.6em 0">'
         f"{_svg(placed, ' '.join(described(machine, execution)), parts)}</div>"
     )
 

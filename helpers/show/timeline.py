@@ -19,7 +19,7 @@ from html import escape
 from helpers.lab.lanes import Lane, Mark, MarkKind, Skip, in_order, places
 from helpers.lab.language import _, ngettext
 from helpers.show.marks import LOOKS, UNIT, drawn, letters, story_of, title_of, word_of
-from helpers.show.markup import Cell, Table, heading, page, paragraph, plain
+from helpers.show.markup import SCROLLED_BY_KEYBOARD, Cell, Table, heading, page, paragraph, plain
 
 MOST_LANES = 20
 """Lanes that are drawn: the newest ones."""
@@ -145,7 +145,7 @@ class Timeline:
             '<div class="once-timeline" style="display:flex;margin:.4em 0">'
             f'<div aria-hidden="true" style="flex:0 1 {_LABEL_EM}em;min-width:4.5em;max-width:32%;'
             f'padding-top:{head / UNIT:g}em">{names}</div>'
-            f'<div class="once-scroll" data-k="scroll" role="region" tabindex="0" aria-label="{escape(self._title())}" '
+            f'<div class="once-scroll" data-k="scroll" {SCROLLED_BY_KEYBOARD} aria-label="{escape(self._title())}" '
             f'style="overflow-x:auto;flex:1 1 auto;min-width:0">{svg}</div></div>'
         )
 

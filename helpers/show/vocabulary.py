@@ -225,12 +225,13 @@ class _LiveTable:
         name = entry.id
         field = ipywidgets.Textarea(
             placeholder=_("Write your own example here"),
-            # Without a description, the tooltip is the field's name for a screen reader.
-            tooltip=_("Your example: {word}").format(word=without_marks(entry.word)),
+            # A label of its own: seen in a narrow pane, where no heading stands above, and always read aloud.
+            description=_("Your example: {word}").format(word=without_marks(entry.word)),
             rows=2,
             continuous_update=True,
             layout=ipywidgets.Layout(width="100%", height="auto", margin="0"),
         )
+        field.add_class("once-field")
         self._fields[name] = field
         self._marks[name] = ipywidgets.HTML()
         self._compared[name] = ipywidgets.HTML()

@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from playwright.sync_api import BrowserContext, Page, Playwright, TimeoutError
+from playwright.sync_api import BrowserContext, Locator, Page, Playwright, TimeoutError
+
+from tests.browser import notebook_scripts as scripts
 
 START_SECONDS = 60
 RUN_SECONDS = 180
@@ -46,79 +48,12 @@ RESTART_NOISE = (
     "Comm not found for comm id",
 )
 
-_KERNEL_IDLE = """() => {
-  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
-  return kernel?.status === 'idle' && kernel?.connectionStatus === 'connected';
-}"""
-
-_KERNEL_STATE = """() => {
-  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
-  return kernel ? `${kernel.status}, ${kernel.connectionStatus}` : 'no kernel';
-}"""
-
-# Nothing is running and each cell with code has a number; or a cell failed, and the rest will not run.
-_FINISHED = """() => {
-  let numbered = 0;
-  for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) {
-    if (cell.type !== 'code' || cell.sharedModel.getSource().trim() === '') continue;
-    for (let i = 0; i < cell.outputs.length; i++) if (cell.outputs.get(i).type === 'error') return true;
-    if (cell.executionCount === null || cell.executionState === 'running') return false;
-    numbered += 1;
-  }
-  return numbered > 0;
-}"""
-
-_FAILED_CELLS = """() => {
-  const failed = [];
-  for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) {
-    if (cell.type !== 'code') continue;
-    for (let i = 0; i < cell.outputs.length; i++) {
-      const output = cell.outputs.get(i).toJSON();
-      if (output.output_type === 'error') failed.push(cell.id + ': ' + output.ename + ': ' + output.evalue);
-    }
-  }
-  return failed;
-}"""
-
-_RESTART = """async () => {
-  const {sessionContext} = window.jupyterapp.shell.currentWidget;
-  await sessionContext.session.kernel.restart();
-  await window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
-}"""
-
-_RECONNECT = "async () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.reconnect()"
-
-_START_CELL = """(wanted) => {
-  const {content} = window.jupyterapp.shell.currentWidget;
-  const index = [...content.model.cells].findIndex(cell => cell.id === wanted);
-  if (index < 0) throw new Error('no cell ' + wanted);
-  content.deselectAll();
-  content.activeCellIndex = index;
-  window.onceEnded = window.onceEnded || {};
-  window.onceEnded[wanted] = false;
-  window.jupyterapp.commands.execute('notebook:run-cell').then(() => { window.onceEnded[wanted] = true; });
-}"""
-
-_CELL_ENDED = "(wanted) => window.onceEnded?.[wanted]"
-
-_INDEX_OF = """(wanted) => {
-  const {content} = window.jupyterapp.shell.currentWidget;
-  return [...content.model.cells].findIndex(cell => cell.id === wanted);
-}"""
-
-_WHOLE_WINDOW = """async (theme) => {
-  const {commands, shell} = window.jupyterapp;
-  shell.collapseLeft();
-  shell.collapseRight();
-  await commands.execute('apputils:change-theme', {theme});
-}"""
-
 _TOO_WIDE = """(selector) => {
   const found = [];
   for (const element of document.querySelectorAll(selector)) {
     const output = element.closest('.jp-OutputArea-output');
     // A table may be wider than its frame: it scrolls there.
-    if (!output || element.parentElement.closest('[role=region][tabindex]')) continue;
+    if (!output || element.parentElement.closest('[tabindex]')) continue;
     const edge = output.getBoundingClientRect().right;
     const {right, width} = element.getBoundingClientRect();
     if (width > 0 && right > edge + 1) {
@@ -147,6 +82,11 @@ class Seen:
     console_errors: list[str] = field(default_factory=list)
     page_errors: list[str] = field(default_factory=list)
     foreign_requests: list[str] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """Begin anew."""
+        for complaints in (self.console_errors, self.page_errors, self.foreign_requests):
+            complaints.clear()
 
 
 @contextlib.contextmanager
@@ -244,12 +184,24 @@ class Notebook:
         page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook .jp-Cell").first.wait_for()
         self.wait_until_idle()
 
+    @classmethod
+    def beside(cls, page: Page, server: Server, path: str) -> Notebook:
+        """Open `path` in a page in which JupyterLab is running already."""
+        opened = cls.__new__(cls)
+        opened.page, opened.server = page, server
+        page.evaluate(scripts.OPEN, path)
+        return opened
+
+    def close(self) -> None:
+        """Close its tab; nothing is saved."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
+
     def wait_until_idle(self, seconds: float = RUN_SECONDS) -> None:
         """Wait until the kernel is connected and has nothing to do."""
         try:
-            self.page.wait_for_function(_KERNEL_IDLE, timeout=seconds * 1000)
+            self.page.wait_for_function(scripts.KERNEL_IDLE, timeout=seconds * 1000)
         except TimeoutError as error:
-            state = self.page.evaluate(_KERNEL_STATE)
+            state = self.page.evaluate(scripts.KERNEL_STATE)
             log = self.server.log.read_text(encoding="utf-8", errors="replace")[-3000:]
             raise AssertionError(f"the kernel is not idle after {seconds} s, but {state}\n{log}") from error
 
@@ -264,7 +216,7 @@ class Notebook:
         """A new kernel, no outputs, every cell; returns when the last has run or one has failed."""
         self.restart()
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
-        self.page.wait_for_function(_FINISHED, timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(scripts.FINISHED, timeout=RUN_SECONDS * 1000)
         self.wait_until_idle()
 
     def shut_down(self) -> None:
@@ -273,13 +225,13 @@ class Notebook:
 
     def restart(self) -> None:
         """A new kernel and no outputs."""
-        self.page.evaluate(_RESTART)
+        self.page.evaluate(scripts.RESTART)
         try:
             self.wait_until_idle(START_SECONDS)
         except AssertionError:
             # Now and then JupyterLab misses the first word of a restarted kernel, and its state stays "unknown".
             # This is what its own "Reconnect to kernel" does.
-            self.page.evaluate(_RECONNECT)
+            self.page.evaluate(scripts.RECONNECT)
             self.wait_until_idle(START_SECONDS)
 
     def run_cell(self, cell: str) -> None:
@@ -289,21 +241,39 @@ class Notebook:
 
     def wait_until_ended(self, cell: str) -> None:
         """Wait for the end of a cell that was started."""
-        self.page.wait_for_function(_CELL_ENDED, arg=cell, timeout=RUN_SECONDS * 1000)
+        self.page.wait_for_function(scripts.CELL_ENDED, arg=cell, timeout=RUN_SECONDS * 1000)
         self.wait_until_idle()
 
     def start_cell(self, cell: str) -> None:
         """Run the cell with this id; its end is somebody else's matter."""
-        self.page.evaluate(_START_CELL, cell)
+        self.page.evaluate(scripts.START_CELL, cell)
 
     def failed_cells(self) -> list[str]:
         """The cells that ended with an error, as "id: name: message"."""
-        return list(self.page.evaluate(_FAILED_CELLS))
+        return list(self.page.evaluate(scripts.FAILED_CELLS))
 
     def use_whole_window(self, *, dark: bool = False) -> None:
         """Give the notebook all the room there is, in the light or the dark theme."""
-        self.page.evaluate(_WHOLE_WINDOW, "JupyterLab Dark" if dark else "JupyterLab Light")
+        self.page.evaluate(scripts.WHOLE_WINDOW, "JupyterLab Dark" if dark else "JupyterLab Light")
         self.page.locator(f"body[data-jp-theme-light='{'false' if dark else 'true'}']").wait_for(state="attached")
+
+    def activate(self, cell: str) -> None:
+        """Give the focus to a cell as a whole, as the arrow keys do."""
+        self.page.evaluate(scripts.ACTIVATE, cell)
+
+    def execution_count(self, cell: str) -> int | None:
+        """The number in front of the cell, or None."""
+        count: int | None = self.page.evaluate(scripts.EXECUTION_COUNT, cell)
+        return count
+
+    def draw_everything(self) -> None:
+        """Put all cells into the page, also those that nobody has scrolled to yet."""
+        self.page.evaluate(scripts.DRAW_EVERYTHING)
+
+    def drawn(self, cell: str) -> Locator:
+        """The cell with this id on the page."""
+        index = self.page.evaluate(scripts.INDEX_OF, cell)
+        return self.page.locator(f".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell[data-windowed-list-index='{index}']")
 
     def too_wide(self, selector: str) -> list[str]:
         """What sticks out of its output on the right (a table may: it scrolls in a frame of its own)."""
@@ -319,8 +289,7 @@ class Notebook:
         """Keep a picture of one cell in the folder that ONCE_SCREENSHOTS names, if it names one."""
         if folder := os.environ.get("ONCE_SCREENSHOTS"):
             Path(folder).mkdir(parents=True, exist_ok=True)
-            index = self.page.evaluate(_INDEX_OF, cell)
-            drawn = self.page.locator(f".jp-Cell[data-windowed-list-index='{index}']")
+            drawn = self.drawn(cell)
             drawn.scroll_into_view_if_needed()
             drawn.screenshot(path=str(Path(folder) / f"{name}.png"))
 

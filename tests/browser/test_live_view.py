@@ -198,7 +198,7 @@ def test_a_second_cell_shows_the_same_view_and_a_narrow_pane_holds_it(opened: tu
         last.scroll_into_view_if_needed()
         notebook.picture(f"live-{width}-{'dark' if dark else 'light'}")
         # Tables and the timeline scroll in frames of their own.
-        assert notebook.too_wide(".once-live-view, .once-live-view :not([role=region] *)") == []
+        assert notebook.too_wide(".once-live-view, .once-live-view :not([role=group] *)") == []
     tab.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     tab.evaluate("() => window.jupyterapp.shell.expandRight()")
     assert seen == Seen()

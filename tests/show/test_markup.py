@@ -47,7 +47,7 @@ def test_a_table_has_header_cells_a_caption_and_a_frame_for_the_keyboard() -> No
     assert [cell["scope"] for cell in outline.all("th")] == ["col", "col", "row", "row"]
     assert len(outline.all("caption")) == 1
     frame = outline.elements[0][1]
-    assert (frame["tabindex"], frame["role"], frame["aria-label"]) == ("0", "region", "Orders & more")
+    assert (frame["tabindex"], frame["role"], frame["aria-label"]) == ("0", "group", "Orders & more")
     assert "overflow-x:auto" in str(frame["style"])
 
 

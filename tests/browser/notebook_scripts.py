@@ -1,0 +1,93 @@
+"""What is asked of the notebook that is open: JavaScript for the page, which knows it as `window.jupyterapp`."""
+
+from __future__ import annotations
+
+KERNEL_IDLE = """() => {
+  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
+  return kernel?.status === 'idle' && kernel?.connectionStatus === 'connected';
+}"""
+
+KERNEL_STATE = """() => {
+  const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;
+  return kernel ? `${kernel.status}, ${kernel.connectionStatus}` : 'no kernel';
+}"""
+
+# Nothing is running and each cell with code has a number; or a cell failed, and the rest will not run.
+FINISHED = """() => {
+  let numbered = 0;
+  for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) {
+    if (cell.type !== 'code' || cell.sharedModel.getSource().trim() === '') continue;
+    for (let i = 0; i < cell.outputs.length; i++) if (cell.outputs.get(i).type === 'error') return true;
+    if (cell.executionCount === null || cell.executionState === 'running') return false;
+    numbered += 1;
+  }
+  return numbered > 0;
+}"""
+
+FAILED_CELLS = """() => {
+  const failed = [];
+  for (const cell of window.jupyterapp.shell.currentWidget.content.model.cells) {
+    if (cell.type !== 'code') continue;
+    for (let i = 0; i < cell.outputs.length; i++) {
+      const output = cell.outputs.get(i).toJSON();
+      if (output.output_type === 'error') failed.push(cell.id + ': ' + output.ename + ': ' + output.evalue);
+    }
+  }
+  return failed;
+}"""
+
+RESTART = """async () => {
+  const {sessionContext} = window.jupyterapp.shell.currentWidget;
+  await sessionContext.session.kernel.restart();
+  await window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
+}"""
+
+RECONNECT = "async () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.reconnect()"
+
+START_CELL = """(wanted) => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  const index = [...content.model.cells].findIndex(cell => cell.id === wanted);
+  if (index < 0) throw new Error('no cell ' + wanted);
+  content.deselectAll();
+  content.activeCellIndex = index;
+  window.onceEnded = window.onceEnded || {};
+  window.onceEnded[wanted] = false;
+  window.jupyterapp.commands.execute('notebook:run-cell').then(() => { window.onceEnded[wanted] = true; });
+}"""
+
+CELL_ENDED = "(wanted) => window.onceEnded?.[wanted]"
+
+INDEX_OF = """(wanted) => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  return [...content.model.cells].findIndex(cell => cell.id === wanted);
+}"""
+
+OPEN = """async (path) => {
+  const {commands, shell} = window.jupyterapp;
+  const opened = await commands.execute('docmanager:open', {path});
+  await opened.context.ready;
+  shell.activateById(opened.id);
+}"""
+
+ACTIVATE = """(wanted) => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  content.activeCellIndex = [...content.model.cells].findIndex((cell) => cell.id === wanted);
+  content.mode = 'command';
+  content.activeCell.node.focus();
+}"""
+
+EXECUTION_COUNT = """(wanted) =>
+  [...window.jupyterapp.shell.currentWidget.content.model.cells].find((cell) => cell.id === wanted).executionCount"""
+
+DRAW_EVERYTHING = """async () => {
+  const {content} = window.jupyterapp.shell.currentWidget;
+  content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
+  await Promise.all(content.widgets.map((cell) => cell.ready));
+}"""
+
+WHOLE_WINDOW = """async (theme) => {
+  const {commands, shell} = window.jupyterapp;
+  shell.collapseLeft();
+  shell.collapseRight();
+  await commands.execute('apputils:change-theme', {theme});
+}"""
