@@ -11,8 +11,9 @@ from pathlib import Path
 from helpers.launcher.environment import Environment
 from helpers.launcher.terminal import Trouble, say
 
-# Two cores. A lesson and many a test wait for a while: one more than the cores leaves none of them idle.
-_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "-q")
+# Two cores. Lessons and tests wait for a while (for a process, a page, a visibility timeout): twice as many as there
+# are cores leave none of them idle.
+_AT_ONCE = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder", "-q")
 
 
 @dataclass(frozen=True, slots=True)
