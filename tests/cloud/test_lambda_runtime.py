@@ -347,7 +347,8 @@ def test_kill_run_ends_the_run_as_a_crash_and_the_next_run_is_fresh(cloud: Cloud
             runs += 1
             time.sleep(event)
             return runs
-        """
+        """,
+        Timeout=60,
     )
     assert cloud.runtime.invoke(name, b"0").payload == b"1"
     with concurrent.futures.ThreadPoolExecutor() as pool:
