@@ -165,6 +165,7 @@ class Runtime:
         with self._changed:
             sandbox = self._runs.get(request_id)
             if sandbox is not None:
+                sandbox.crashing = request_id
                 sandbox.kill()
         return sandbox is not None
 
