@@ -174,7 +174,10 @@ def remove(folder: Path) -> None:
 
 
 class CodeStore:
-    """The temporary folder of one account: unpacked code, and a folder per worker for its temporary files."""
+    """The temporary folder of one account: unpacked code, and a folder per worker for its temporary files.
+
+    `wants_sdk`: whether any code that was unpacked imports boto3, as far as a glance can tell.
+    """
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
@@ -182,6 +185,7 @@ class CodeStore:
         self._lock = threading.Lock()
         self._unpacked: dict[str, Path] = {}
         self._count = 0
+        self.wants_sdk = False
 
     def unpacked(self, data: bytes, digest: str) -> str:
         """The folder with the content of a ZIP; `digest` identifies the content. Raises BadArchive."""
@@ -192,6 +196,7 @@ class CodeStore:
                 known = self.folder / f"code-{self._count}"
                 unpack(data, known)
                 self._unpacked[digest] = known
+                self.wants_sdk = self.wants_sdk or _wants_sdk(known)
             return str(known)
 
     def keep(self, used: Iterable[str]) -> None:
@@ -211,6 +216,11 @@ class CodeStore:
     def close(self) -> None:
         self._owner.close()
         remove(self.folder)
+
+
+def _wants_sdk(folder: Path) -> bool:
+    """Code that lies in folders is not read: it counts as code that does."""
+    return any(path.is_dir() or (path.suffix == ".py" and b"boto" in path.read_bytes()) for path in folder.iterdir())
 
 
 def remove_leftovers(older_than: float = 60.0) -> None:

@@ -99,7 +99,9 @@ class Runtime:
         self._ended: list[str] = []
         self._closing: list[Callable[[], None]] = []
         self._left_at = 0.0
-        self._spares = Spares(1 if client == "bundled" else 0, self._is_running, str(self.code.folder))
+        self._spares = Spares(
+            1 if client == "bundled" else 0, self._is_running, str(self.code.folder), lambda: self.code.wants_sdk
+        )
         self._surplus = threading.Event()
         self._stopped = threading.Event()
         self._keeper = threading.Thread(target=self._end_idle, name="once-workers", daemon=True)
@@ -163,6 +165,7 @@ class Runtime:
         with self._changed:
             sandbox = self._runs.get(request_id)
             if sandbox is not None:
+                sandbox.crashing = request_id
                 sandbox.kill()
         return sandbox is not None
 

@@ -106,6 +106,8 @@ class Sandbox:
         self._texts: list[str] = []
         self._written_at = time.monotonic()
         self._memory = 0
+        self.crashing = ""
+        """The run that shall end as a crash, also when its event has not reached the process yet."""
         self._cold = True
         self._started = time.monotonic()
         self._init_ms: float | None = None
@@ -151,7 +153,7 @@ class Sandbox:
         except _InitFailed as problem:
             payload, outcome, kind = problem.payload, "error", problem.kind
         except (Ended, OSError):
-            if not self._cold:
+            if not self._cold and self.crashing != invocation.request_id:
                 raise WorkerGone from None
             payload, outcome, kind = self._crashed(invocation.request_id)
         except TimedOut:

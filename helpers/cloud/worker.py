@@ -99,6 +99,7 @@ def take_standard_input() -> int:
 def import_early() -> set[str]:
     """Import what nearly every handler imports. Returns the names of the modules that came in by it."""
     before = set(sys.modules)
+    gc.disable()  # imports make much that stays: a tenth of their time would go into looking at it
     with contextlib.suppress(Exception):
         import boto3  # noqa: F401
         import botocore.auth
@@ -110,6 +111,7 @@ def import_early() -> set[str]:
     # What was imported stays: the collector need not look at it again, nor look so often. Clients of boto3 are
     # many small objects, and a handler that makes one per run spends a fifth of that time in the collector.
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 50)
     return set(sys.modules) - before
 

@@ -1,7 +1,7 @@
 """Processes for workers: how one is started, given its task, read and ended, on every system.
 
-`Spares` keeps a process ready that has imported boto3 already, so that a cold start, or the start after a crash,
-is fast.
+`Spares` keeps a process ready, which has imported boto3 already where functions need it, so that a cold start, or
+the start after a crash, is fast.
 """
 
 from __future__ import annotations
@@ -164,11 +164,19 @@ class Spares:
     """Keeps `count` processes ready, twice as many in a rush. They start in the background, from a thread of its own.
 
     None starts before `expect_runs` or the first use: an account without functions has no process but its own.
+    `early` says whether the next one shall import boto3 while it waits; that takes longer than all the rest.
     So a worker that replaces a crashed one has done its imports beside the work of the others, and not while a
     message waits for it.
     """
 
-    def __init__(self, count: int = 1, busy: Callable[[], bool] = lambda: False, account: str = "") -> None:
+    def __init__(
+        self,
+        count: int = 1,
+        busy: Callable[[], bool] = lambda: False,
+        account: str = "",
+        early: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._early = early
         self._count = count
         self._busy = busy
         self._account = account
@@ -260,7 +268,7 @@ class Spares:
                 surplus.close()
                 continue
             try:
-                spare = WorkerProcess(early=True, account=self._account)
+                spare = WorkerProcess(early=self._early(), account=self._account)
             except OSError:  # no more processes on this machine: a cold start will say so
                 return
             with self._changed:

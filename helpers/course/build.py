@@ -23,8 +23,8 @@ from helpers.course.outputs import clean, unfit
 from helpers.course.source import read_lesson
 from helpers.course.syllabus import Course, Folders, Lesson
 
-# Two kernels with their workers fill two cores.
-AT_ONCE = 2
+# A lesson waits for a while now and then: with three kernels and their workers, two cores are never idle.
+AT_ONCE = 3
 
 # English shorter than this many words is also found in code: "right", "not yet".
 _SENTENCE_WORDS = 3

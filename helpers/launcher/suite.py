@@ -11,8 +11,9 @@ from pathlib import Path
 from helpers.launcher.environment import Environment
 from helpers.launcher.terminal import Trouble, say
 
-# Two cores. A lesson and many a test wait for a while: one more than the cores leaves none of them idle.
-_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "-q")
+# Two cores. Lessons and tests wait for a while, for a process, a page, a visibility timeout. Three lessons at once keep
+# both cores busy; tests wait more, so it takes four.
+_AT_ONCE = ("--dist", "loadfile", "--no-loadscope-reorder", "-q", "-n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,9 @@ STEPS = (
         "-m", "helpers.course", "build", "--check", "--execute-one",
     )),
     Step("notebooks", "notebooks, strictly", (
-        "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", *_AT_ONCE, "notebooks",
+        "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", *_AT_ONCE, "3", "notebooks",
     )),
-    Step("tests", "tests", ("-m", "pytest", *_AT_ONCE, "tests")),
+    Step("tests", "tests", ("-m", "pytest", *_AT_ONCE, "4", "tests")),
 )  # fmt: skip
 
 

@@ -19,7 +19,8 @@ import pytest
 from helpers.cloud import Cloud, sandbox
 from helpers.cloud.deployment import FunctionSpec
 from helpers.cloud.journal import RunEnded, RunStarted
-from helpers.cloud.sandbox import Sandbox
+from helpers.cloud.runtime_api import Ended, Request
+from helpers.cloud.sandbox import Invocation, RunResult, Sandbox
 from tests.cloud.deploying import Deployer, eventually
 
 ROOT = Path(__file__).parents[2]
@@ -337,6 +338,29 @@ def test_a_process_that_takes_all_memory_is_killed(functions: Deployer, monkeypa
     assert functions.invoke(functions.create(source, Timeout=30, MemorySize=2048), 0)[0] == 300_000_000
 
 
+def test_a_run_that_is_killed_before_its_event_reached_the_worker_is_not_run_again(
+    cloud: Cloud, functions: Deployer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = functions.create("def handler(event, context):\n    return 'done'")
+    assert cloud.runtime.invoke(name, b"0").outcome == "succeeded"
+    run = Sandbox.run
+
+    def gone(worker: Sandbox, seconds: float) -> Request:
+        raise Ended  # it had not asked for its next event when it ended
+
+    def killed_first(worker: Sandbox, invocation: Invocation) -> RunResult:
+        patched.setattr(Sandbox, "run", run)
+        assert cloud.runtime.kill_run(invocation.request_id)
+        with monkeypatch.context() as during:
+            during.setattr(Sandbox, "_next", gone)
+            return run(worker, invocation)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Sandbox, "run", killed_first)
+        assert cloud.runtime.invoke(name, b"0").outcome == "crash"
+    assert cloud.runtime.invoke(name, b"0").outcome == "succeeded"
+
+
 def test_kill_run_ends_the_run_as_a_crash_and_the_next_run_is_fresh(cloud: Cloud, functions: Deployer) -> None:
     name = functions.create(
         """
@@ -347,7 +371,8 @@ def test_kill_run_ends_the_run_as_a_crash_and_the_next_run_is_fresh(cloud: Cloud
             runs += 1
             time.sleep(event)
             return runs
-        """
+        """,
+        Timeout=60,
     )
     assert cloud.runtime.invoke(name, b"0").payload == b"1"
     with concurrent.futures.ThreadPoolExecutor() as pool:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import psutil
 import pytest
 
 from helpers.cloud import worker_process
+from helpers.cloud.deployment import CodeStore
 from helpers.cloud.worker_process import Spares, WorkerProcess
+from tests.cloud.deploying import archive
 
 
 @pytest.fixture
@@ -87,3 +91,27 @@ def test_spares_that_are_closed_leave_no_process(spares: Spares) -> None:
     taken = spares.take()
     assert isinstance(taken, WorkerProcess)
     taken.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({"app.py": "def handler(event, context):\n    return 1"}, False),
+        ({"app.py": "from work import handler", "work.py": "import boto3\ndef handler(event, context): ..."}, True),
+        ({"app.py": "from work import handler", "work/__init__.py": "def handler(event, context): ..."}, True),
+    ],
+    ids=["nowhere", "in a module", "perhaps in a package"],
+)
+def test_spares_import_boto3_where_deployed_code_may_need_it(
+    tmp_path: Path, files: dict[str, str], wanted: bool
+) -> None:
+    store = CodeStore()
+    spares = Spares(account=str(tmp_path), early=lambda: store.wants_sdk)
+    try:
+        store.unpacked(archive(files), "digest")
+        spares.expect_runs()
+        wait_until(lambda: ready(spares) == 1)
+        assert ("--early" in psutil.Process(spares._ready[0].pid).cmdline()) is wanted
+    finally:
+        spares.close()
+        store.close()

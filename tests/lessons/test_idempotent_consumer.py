@@ -12,10 +12,18 @@ from tests.lessons.executed import execute
 
 pytestmark = pytest.mark.early
 
+# Cells with resources of their own, which take no parameter: one run has them too, and nbval runs them three times.
+ON_THEIR_OWN = (
+    *("break-counter-", "break-message-id-", "break-race-", "break-batch-"),
+    *("break-schedules-run", "break-schedules-story"),
+)
 
-def run(language: str, folder: Path, **parameters: Any) -> tuple[dict[str, Any], list[str]]:
+
+def run(
+    language: str, folder: Path, without: tuple[str, ...] = (), **parameters: Any
+) -> tuple[dict[str, Any], list[str]]:
     """Run one edition. Returns the lesson's outcome and the texts of its check reports."""
-    outcome, bundles = execute("idempotent_consumer", language, folder, **parameters)
+    outcome, bundles = execute("idempotent_consumer", language, folder, without, **parameters)
     checks = (several for name, several in bundles.items() if name.endswith("-check"))
     return outcome, [bundle["text/plain"] for several in checks for bundle in several]
 
@@ -37,7 +45,7 @@ def test_seven_duplicates_are_eight_runs_one_write_and_seven_refusals(tmp_path: 
 
 
 def test_a_crash_after_the_write_is_one_more_run_and_no_other_order(tmp_path: Path) -> None:
-    outcome, _ = run("ru", tmp_path, fault="crash-after-write")
+    outcome, _ = run("ru", tmp_path, ON_THEIR_OWN, fault="crash-after-write")
     assert outcome["runs"] == outcome["sent"] + 1
     assert outcome["failed_runs"] == 1
     assert [(one["id"], one["quantity"], one["total_cents"]) for one in outcome["orders"]] == [
@@ -48,21 +56,15 @@ def test_a_crash_after_the_write_is_one_more_run_and_no_other_order(tmp_path: Pa
 
 
 def test_other_details_under_the_same_id_end_in_the_dead_letter_queue(tmp_path: Path) -> None:
-    outcome, _ = run("es", tmp_path, fault="other-details", duplicates=0)
+    outcome, _ = run("es", tmp_path, ON_THEIR_OWN, fault="other-details", duplicates=0)
     assert outcome["dead_lettered"] == 1
     assert order(outcome, "dedup-order")["total_cents"] == 1100
     assert outcome["acknowledged"] == outcome["sent"] - 1
     assert outcome["failed_runs"] == 3
 
 
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [({"quantity": 11}, "quantity"), ({"fault": "rain"}, "rain")],
-)
-def test_a_parameter_that_cannot_be_is_refused_before_anything_runs(
-    tmp_path: Path, parameters: dict[str, Any], said: str
-) -> None:
+def test_a_parameter_that_cannot_be_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(papermill.PapermillExecutionError) as refusal:
-        run("fr", tmp_path, **parameters)
+        run("fr", tmp_path, fault="rain")
     assert "Lab(" in refusal.value.source, "the cell that opens the lesson, before any step"
-    assert said in str(refusal.value)
+    assert "rain" in str(refusal.value)
