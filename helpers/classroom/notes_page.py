@@ -7,7 +7,7 @@ from html import escape
 
 from helpers.classroom.slides import PAGES
 from helpers.classroom.teaching import Notes
-from helpers.lab.language import _, current, ngettext
+from helpers.lab.language import _, current, labelled, ngettext
 
 
 def notes_page(title: str, notes: Sequence[Notes]) -> str:
@@ -17,7 +17,7 @@ def notes_page(title: str, notes: Sequence[Notes]) -> str:
     whole = ngettext("{minutes} minute", "{minutes} minutes", minutes).format(minutes=minutes)
     return (
         f'<!doctype html>\n<html lang="{escape(current())}">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{escape(_('Notes for the teacher'))}: {escape(title)}</title>\n"
+        f"<title>{escape(labelled(_('Notes for the teacher'), title))}</title>\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
         f"<style>\n{style}</style>\n</head>\n<body>\n<header><p>{escape(_('Notes for the teacher'))} · {whole}</p>\n"
         f"<h1>{escape(title)}</h1>\n{_keys()}</header>\n<main>\n{''.join(_step(one) for one in notes)}</main>\n"

@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from helpers.classroom.flowchart import flowchart
 from helpers.classroom.teaching import Notes, heading_of
 from helpers.course.slideshow import slide_type
-from helpers.lab.language import _, current
+from helpers.lab.language import _, current, labelled
 
 HERE = Path(__file__).parent
 PAGES = HERE / "pages"
@@ -154,9 +154,8 @@ def _texts(notes: Sequence[Notes]) -> dict[str, str]:
         "notes": _("Notes for the teacher"),
         "none": _("There are no notes for this slide."),
         "upcoming": _("Next"),
-        "clock": _("Minutes since the start"),
-        "planned": _("Minutes planned"),
-        "minutes": str(notes[-1].ends if notes else 0),
+        "clock": labelled(_("Minutes since the start"), "{minutes}"),
+        "planned": labelled(_("Minutes planned"), str(notes[-1].ends if notes else 0)),
         "blocked": _("The browser blocked the window with the notes. Allow pop-up windows, then press S again."),
         "more": _("Scroll to see more"),
     }

@@ -53,12 +53,15 @@ class Target:
     caller: str = ""
     resource: str = ""
 
+    def means(self, service: str, action: str) -> bool:
+        """Whether an action is one of those meant, whoever calls it."""
+        return self.service == service and (action in self.actions or ANY in self.actions)
+
     def fits(self, occasion: Occasion) -> bool:
         """Whether an occasion is one of those meant."""
         who = occasion.caller
         return (
-            self.service == occasion.service
-            and (occasion.action in self.actions or ANY in self.actions)
+            self.means(occasion.service, occasion.action)
             and (not self.function or (who.kind == "function" and who.name == self.function))
             and (not self.role or who.role.rpartition("/")[2] == self.role.rpartition("/")[2])
             and (not self.caller or who.kind == self.caller)

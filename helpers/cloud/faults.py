@@ -197,31 +197,31 @@ class Faults(ArmedFaults):
         self,
         service: str,
         action: str | tuple[str, ...],
-        until: tuple[str, str] | None = None,
+        until: tuple[str, str | tuple[str, ...]] | None = None,
         **limits: Unpack[Limits],
     ) -> Fault:
         """Let the call wait until another caller's call `until` has been answered (since now), or until `release`.
 
         So a race between real processes comes out the same each time. Without `until` only `release` (or the
-        bounded time of 30 s) ends the wait. `wait_until_held` says when a call stands there. `action` may name
-        several actions; the first call to any of them is held. A call whose run has been ended meanwhile never came.
+        bounded time of 30 s) ends the wait. `wait_until_held` says when a call stands there. Both actions may be
+        several: the first call to any of them is held, or lets it go. A call whose run has been ended meanwhile
+        never came.
         Of `limits`, `times` and `rate` make no sense here: a hold holds one call.
         """
         times, rate, whose = _how_often(limits)
         if times is not None or rate is not None:
             raise ValueError("times and rate: a hold holds one call; arm one hold for each")
         others: set[Caller] = set()
-        if until is not None:
-            if not isinstance(until, tuple | list) or len(until) != 2:
-                raise ValueError(f"until is {until!r}: a service and an action, as in ('dynamodb', 'PutItem')")
-            target(*until)
+        if until is not None and (not isinstance(until, tuple | list) or len(until) != 2):
+            raise ValueError(f"until is {until!r}: a service and an action, as in ('dynamodb', 'PutItem')")
+        awaited = None if until is None else target(*until)
 
         def watch(event: Event) -> None:
-            if isinstance(event, Call) and (event.service, event.action) == until:
+            if awaited and isinstance(event, Call) and awaited.means(event.service, event.action):
                 others.add(event.caller)
                 self._changed.notify()
 
-        name = f"hold {service}:{_or(action)}" + (f" until {until[0]}:{until[1]}" if until else "")
+        name = f"hold {service}:{_or(action)}" + (f" until {until[0]}:{_or(until[1])}" if until else "")
         # From now on, not from the call's arrival: the other run may be done just before this one arrives.
         return self._holding(
             name, service, action, whose, watch if until else None, lambda caller: bool(others - {caller})

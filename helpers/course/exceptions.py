@@ -7,8 +7,9 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from helpers.course.inline import OBJECT
 from helpers.course.pieces import WORD
+
+_AROUND = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Exceptions:
 
     def may_stay(self, plain: str, language: str) -> bool:
         """May the words of a text be the same in `language` as in English?"""
-        if plain.strip(f" .:0123456789{OBJECT}") in self.unchanged.get(language, frozenset()):
+        # Signs around a word, as in "✗ no", belong to no language.
+        if _AROUND.sub("", plain) in self.unchanged.get(language, frozenset()):
             return True
         for name in sorted(self.names, key=len, reverse=True):
             plain = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", plain)

@@ -19,7 +19,8 @@ def helper_entries(folders: Folders) -> list[Entry]:
 
     A comment `# Translators: …` on the line above a call is shown to translators.
 
-    :raises SourceError: a text is not a literal (an f-string, a variable), or one text has two plurals.
+    :raises SourceError: a text is not a literal (an f-string, a variable), one text has two plurals, or one has a
+        plural in one place and none in another: the catalog then holds forms for a count that `_` does not know.
     """
     found: dict[str, Entry] = {}
     modules = folders.helpers.rglob("*.py")
@@ -29,12 +30,14 @@ def helper_entries(folders: Folders) -> list[Entry]:
             before = found.get(text)
             if before and plural and before.plural and plural != before.plural:
                 raise SourceError(path, line, f"{text!r} has another plural in {before.places[0]}")
+            if before and bool(plural) != bool(before.plural):
+                raise SourceError(path, line, f"{text!r} is used with and without a plural: use ngettext() in both")
             place = folders.shown(path)
             places = before.places if before else ()
             found[text] = Entry(
                 context=None,
                 text=text,
-                plural=plural or (before.plural if before else ""),
+                plural=plural,
                 remark=(before.remark if before else "") or remark,
                 places=places if place in places else (*places, place),
             )

@@ -228,7 +228,7 @@ def _not_saved(reason: OSError | None) -> AnswerNotSaved:
         return AnswerNotSaved(
             _("Your answer could not be saved: the disk is full."),
             _("It is still on this page."),
-            _("Make some room on the disk. Then type one more character: the answer is saved with it."),
+            _("Make some room on the disk. Then type or choose once more: your answer is saved then."),
         )
     return AnswerNotSaved(
         _("Your answer could not be saved: no folder can be written to."),

@@ -38,7 +38,7 @@ class FaultNotice:
 class ArmedFault:
     """A fault that was armed.
 
-    `remaining`: how often it can still fire, None when it fires until it is cancelled; `fired`: how often it did.
+    `remaining`: how often it can still fire, None when it fires until it is disarmed; `fired`: how often it did.
     `number` is what `lab.faults.cancel` takes. `holding`: a call stands there and waits.
     """
 
@@ -55,7 +55,7 @@ class ArmedFault:
         if self.holding:
             return _("a call is held now")
         if self.remaining is None:
-            return _("fires until you cancel it; fired so far: {fired}").format(fired=self.fired)
+            return _("fires until you disarm it; fired so far: {fired}").format(fired=self.fired)
         return _("still to come: {left}; fired so far: {fired}").format(left=self.remaining, fired=self.fired)
 
 

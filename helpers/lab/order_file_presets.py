@@ -34,13 +34,15 @@ def scripts(faults: OrderFileFaults) -> tuple[Script, ...]:
         upload(order)
 
     comes_back = Step(_("Skip the visibility timeout: the message comes back."), lambda order: faults.come_back())
-    last_time = Step(_("Skip it a last time: the message moves to the dead-letter queue."), comes_back.do)
+    last_time = Step(
+        _("Skip the visibility timeout a last time: the message moves to the dead-letter queue."), comes_back.do
+    )
     return (
         Script(
             "double-charge",
             _("The classic double charge"),
             _("The order is there, but its message stays in flight. Then it is received a second time."),
-            _("The order has one accepted write. The second run was refused by the condition."),
+            _("The order has one accepted write. The condition refused the write of the second run."),
             _NEEDS,
             (Step(_("Arm the crash after the write. Upload one file."), crash), comes_back),
         ),

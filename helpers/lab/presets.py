@@ -38,7 +38,7 @@ class Step:
 class Script:
     """What a lesson says about one demonstration. `watch` says what to look at in the live view, `proof` what shows
     that the guard is right; `needs` is the step of the lesson without which nothing would happen. `bare` names a guard,
-    a fault and a number of copies of `lab.experiment`: the same accident for a worker without a guard."""
+    a fault and a number of copies of `lab.experiment`: the same fault for a worker without a guard."""
 
     name: str
     title: str
@@ -75,8 +75,8 @@ class Counted:
         ]
         if self.without_guard is not None:
             text = ngettext(
-                "The same accident without a guard: {count} accepted write.",
-                "The same accident without a guard: {count} accepted writes.",
+                "The same fault without a guard: {count} accepted write.",
+                "The same fault without a guard: {count} accepted writes.",
                 self.without_guard,
             )
             said.append(text.format(count=self.without_guard))
@@ -114,7 +114,7 @@ class Preset:
 
     @property
     def has_bare(self) -> bool:
-        """Whether the same accident can be tried with a worker without a guard."""
+        """Whether the same fault can be tried with a worker without a guard."""
         return self._script.bare is not None
 
     def arm(self) -> FaultNotice:
@@ -159,7 +159,7 @@ class Preset:
         self._faults.wait_for_rest()
 
     def count(self, bare: bool = False) -> Counted:
-        """What became of the order so far. With `bare`, the same accident is tried without a guard as well."""
+        """What became of the order so far. With `bare`, the same fault is tried without a guard as well."""
         lesson = self._faults.lesson
         decisions = [one for one in lesson.decisions(lesson.evidence()) if key_of(one) == self.order]
         return Counted(
@@ -172,7 +172,7 @@ class Preset:
         )
 
     def without_guard(self) -> ExperimentResult:
-        """The same accident for a worker without a guard, with resources of its own. Raises ExperimentFailed."""
+        """The same fault for a worker without a guard, with resources of its own. Raises ExperimentFailed."""
         from helpers.lab.experiments import experiment
 
         if self._script.bare is None:

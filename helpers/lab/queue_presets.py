@@ -44,13 +44,15 @@ def scripts(faults: LabFaults) -> tuple[Script, ...]:
         send(order)
 
     comes_back = Step(_("Skip the visibility timeout: the message comes back."), lambda order: faults.come_back())
-    last_time = Step(_("Skip it a last time: the message moves to the dead-letter queue."), comes_back.do)
+    last_time = Step(
+        _("Skip the visibility timeout a last time: the message moves to the dead-letter queue."), comes_back.do
+    )
     return (
         Script(
             "double-charge",
             _("The classic double charge"),
             _("The order is there, but its message stays in flight. Then it is received a second time."),
-            _("The order has one accepted write. The second run was refused by the condition."),
+            _("The order has one accepted write. The condition refused the write of the second run."),
             _NEEDS,
             (Step(_("Arm the crash after the write. Send one job."), crash), comes_back),
             ("none", "crash-after-write", 1),
@@ -68,7 +70,7 @@ def scripts(faults: LabFaults) -> tuple[Script, ...]:
             "two-at-once",
             _("Two workers at once"),
             _("Two runs at the same time. The first one is held at its write until the second one has written."),
-            _("The later run wrote the order. The first one was refused, although it began earlier."),
+            _("The later run wrote the order. The first run began earlier, but its write was refused."),
             _NEEDS,
             (Step(_("Hold the next write. Send the same job twice."), race),),
             ("none", "interleaved", 2),
@@ -77,7 +79,7 @@ def scripts(faults: LabFaults) -> tuple[Script, ...]:
             "lost-answer",
             _("The answer that never came"),
             _("One message, one run, two writes: the SDK sent the write again by itself."),
-            _("The second write met its own success and was refused. The order is stored once."),
+            _("The second write found the order that the first had stored, and was refused. The order is stored once."),
             _NEEDS,
             (Step(_("Arm the loss of the answer. Send one job."), lose),),
         ),

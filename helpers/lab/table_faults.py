@@ -70,7 +70,7 @@ class TableFaults(ArmedList):
 
         Without a second run, the function's own timeout ends the held one.
         """
-        fault = self._cloud.faults.hold("dynamodb", WRITES, until=("dynamodb", "PutItem"), **self._writing())
+        fault = self._cloud.faults.hold("dynamodb", WRITES, until=("dynamodb", WRITES), **self._writing())
         self._arm("two-at-once", fault)
         return FaultNotice(
             "two-at-once",
@@ -153,7 +153,7 @@ class TableFaults(ArmedList):
         )
 
     def lose_some_answers(self, percent: int = USUAL_PERCENT, seed: int = 1) -> FaultNotice:
-        """Lose the answers of a share of the worker's writes (1 to 100 percent), until it is cancelled.
+        """Lose the answers of a share of the worker's writes (1 to 100 percent), until it is disarmed.
 
         The same `seed` (any whole number) loses the same answers again. Raises BadParameter.
         """
@@ -166,7 +166,7 @@ class TableFaults(ArmedList):
         return FaultNotice(
             "lose-some-answers",
             _(
-                "About {percent} of 100 writes of `{function}` will be done without an answer, until you cancel it."
+                "About {percent} of 100 writes of `{function}` will be done without an answer, until you disarm it."
             ).format(percent=share, function=self._function)
             + " "
             + _("The SDK sends the same write again by itself."),

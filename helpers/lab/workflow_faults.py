@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from helpers.lab.errors import NothingSent
 from helpers.lab.evidence import HIGHEST_QUANTITY, Order
 from helpers.lab.faults import FaultNotice, LabFaults
-from helpers.lab.language import _
+from helpers.lab.language import _, ngettext
 from helpers.lab.protected_workflow import FIRST_ORDER, MACHINE, POLICY, WORKFLOW_ROLE, ProtectedWorkflow, order_id
 from helpers.lab.rest import wait_until_rest
 from helpers.lab.services import policy
@@ -186,14 +186,12 @@ class WorkflowFaults(LabFaults):
     def crash_before_answer(self) -> FaultNotice:
         """Kill the worker's process right after its next accepted order: its result never arrives."""
         self._arm("crash-after-write", self._cloud.faults.crash(action="PutItem", accepted=True, **self._writing()))
-        return FaultNotice(
-            "crash-after-write",
-            _("The process of `{function}` will be killed right after its next accepted write.").format(
-                function=self._function
-            )
-            + " "
-            + self._after_a_crash(),
-        )
+        text = ngettext(
+            "The process of `{function}` will be killed right after its next accepted write.",
+            "The process of `{function}` will be killed right after each of its next {count} accepted writes.",
+            1,
+        ).format(function=self._function, count=1)
+        return FaultNotice("crash-after-write", f"{text} {self._after_a_crash()}")
 
     def lose_result(self) -> FaultNotice:
         """Let the worker do all its work, and lose its result on the way to the workflow."""

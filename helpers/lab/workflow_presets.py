@@ -40,7 +40,7 @@ def scripts(faults: WorkflowFaults) -> tuple[Script, ...]:
             "double-charge",
             _("The classic double charge"),
             _("One execution, two attempts of StoreOrder. The first attempt fails after its write."),
-            _("The order has one accepted write. The second attempt was refused by the condition."),
+            _("The order has one accepted write. The condition refused the write of the second attempt."),
             _NEEDS,
             (
                 Step(

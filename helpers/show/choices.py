@@ -72,7 +72,7 @@ _CSS = """
   padding: .5em .8em; min-height: 2.4em; text-align: left; cursor: pointer; overflow-wrap: anywhere;
   font: inherit; font-size: 1em; line-height: 1.4; border-radius: .2em;
   color: var(--jp-content-font-color1, inherit); background: var(--jp-layout-color1, transparent);
-  border: 1px solid var(--jp-border-color0, #757575)}
+  border: 1px solid var(--jp-content-font-color2, #616161)}
 .once-choices button.once-choice:hover {background: var(--jp-layout-color2, rgba(128, 128, 128, .12))}
 .once-choices button.once-choice.once-chosen {
   border: .15em solid var(--jp-content-font-color1, currentColor); padding: calc(.5em - .1em) calc(.8em - .1em);

@@ -147,7 +147,7 @@ def _controls() -> list[Control]:
         Control(
             "two_at_once",
             "before-write",
-            _("Two workers at once"),
+            _("Let two workers meet"),
             _("Two workers get the same order at the same time. The one that came later writes first."),
         ),
         Control(

@@ -25,7 +25,7 @@ function controlRow(control, send) {
     const { name, words, first, least, most } = control.number;
     input = make("input", {
       type: "number", min: least, max: most, step: 1, value: first, title: words,
-      "aria-label": `${control.label}: ${words}`,
+      "aria-label": control.number.aloud,
     });
     field = make("label", { class: "once-number" }, [make("span", { "aria-hidden": "true", text: name }), input]);
   }
@@ -78,7 +78,7 @@ function presetCard(preset, words, send, opened) {
       card.busy = Boolean(scene.busy);  // one demonstration at a time
       steps.forEach((step, place) => {
         const [sign, word] = place < done ? ["✓", words.done] : done && place === done ? ["→", words.now] : ["", ""];
-        step.firstChild.textContent = sign ? `${sign} ${word}: ` : "";
+        step.firstChild.textContent = sign ? `${sign} ${word}` : "";
         step.classList.toggle("once-now", done > 0 && place === done);
       });
       next.textContent = !done ? words.begin : scene.left ? words.next : words.again;
@@ -119,12 +119,12 @@ function render({ model, el }) {
   function showArmed() {
     const list = model.get("armed");
     const focused = armed.contains(document.activeElement);
-    status.textContent = list.length ? `● ${words.armed}: ${list.length}` : `○ ${words.none}`;
+    status.textContent = list.length ? `● ${words.count.replace("{count}", list.length)}` : `○ ${words.none}`;
     status.classList.toggle("once-some", list.length > 0);
     armed.replaceChildren(...list.map((fault) => make("li", { "data-holding": fault.holding }, [
       make("span", {}, [make("strong", { text: fault.words }), ` – ${fault.count}`]),
-      button(words.cancel, () => send({ cancel: fault.number }), {
-        "aria-label": `${words.cancel}: ${fault.words}`, "data-cancel": fault.number,
+      button(words["disarm-one"], () => send({ cancel: fault.number }), {
+        "aria-label": fault.disarm, "data-cancel": fault.number,
       }),
     ])));
     // The button that was pressed is gone: the next one takes its place, so that nobody has to search the page.

@@ -154,7 +154,7 @@ class LivePanel:
 
         @shown_errors(lambda html: self._show_said(DISARM_ALL, html))
         def cancel() -> None:
-            self._show_said(DISARM_ALL, _done(_("Cancelled"), str(self._faults().cancel(number))))
+            self._show_said(DISARM_ALL, _done(_("Disarmed"), str(self._faults().cancel(number))))
 
         cancel()
         # Also after an error: it fired meanwhile, and the list was an old one.
@@ -191,7 +191,9 @@ class LivePanel:
             while True:
                 notice = preset.go_on() if preset.left else preset.arm()
                 # At once, and again when all is at rest: a class watches it happen.
-                self._show_scene(preset, busy=True, said=_done(_("Now"), notice.text))
+                # Translators: the heading of what a step of a demonstration has just done.
+                now = _("Now")
+                self._show_scene(preset, busy=True, said=_done(now, notice.text))
                 self.show_armed()
                 preset.settle()
                 if act != "end" or not preset.left:
@@ -237,15 +239,19 @@ def _words() -> dict[str, str]:
         "disarm-sentence": without_marks(clear.sentence),
         "none": _("No fault is armed."),
         "armed": _("Armed faults"),
-        "cancel": _("Cancel"),
+        "count": labelled(_("Armed faults"), "{count}"),
+        # Translators: a short button beside one armed fault.
+        "disarm-one": _("Disarm"),
         "demonstrations": _("Demonstrations"),
         "begin": _("Begin"),
         "next": _("Next step"),
         "again": _("Begin again"),
         "end": _("Play to the end"),
         "bare": _("The same without a guard"),
-        "done": _("done"),
-        "now": _("next"),
+        # Translators: a mark before a step of a demonstration: this step was played.
+        "done": labelled(_("done"), ""),
+        # Translators: a mark before a step of a demonstration: this step is played at the next press.
+        "now": labelled(_("next"), ""),
         "busy": _("At work …"),
     }
 
@@ -271,6 +277,7 @@ def _control(control: Control) -> dict[str, Any]:
         and {
             "name": number.name,
             "words": number.words,
+            "aloud": labelled(control.label, number.words),
             "first": number.first,
             "least": number.least,
             "most": number.most,
@@ -291,7 +298,9 @@ def _preset(preset: Preset) -> dict[str, Any]:
 
 
 def _armed(fault: ArmedFault) -> dict[str, Any]:
-    return {"number": fault.number, "words": fault.description, "count": fault.count, "holding": fault.holding}
+    words = fault.description
+    disarm = labelled(_("Disarm"), words)
+    return {"number": fault.number, "words": words, "count": fault.count, "holding": fault.holding, "disarm": disarm}
 
 
 def _done(title: str, text: str) -> str:

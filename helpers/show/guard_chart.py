@@ -131,11 +131,11 @@ def _verdict(result: GuardComparison) -> str:
     """What the chart shows, in one sentence."""
     safe = [guard for guard in result.guards if result.safe(guard)]
     if not safe:
-        return _("With none of these guards, one order is one effect under each of these faults.")
+        return _("None of these guards keeps exactly one effect per order in all of these cases.")
     if len(safe) == len(result.guards):
-        return _("With each of these guards, one order is one effect under each of these faults.")
+        return _("All of these guards keep exactly one effect per order in all of these cases.")
     names = ", ".join(f"`{guard}`" for guard in safe)
-    return _("Only with {guards} one order is one effect under each of these faults.").format(guards=names)
+    return _("Only with {guards} does an order have exactly one effect in all of these cases.").format(guards=names)
 
 
 def _judged(result: GuardComparison, guard: str) -> str:

@@ -133,7 +133,7 @@ class _LivePanel:
     def _work(self, faults: list[str]) -> None:
         result = self._run(faults=faults, copies=self.copies.value, told=self._progress)
         self.chart.value = ShownGuards(result).live_html()
-        self._say(page([box("good", sign("✓") + plain(_("The chart is new.")).html, live=True)]))
+        self._say(page([box("good", sign("✓") + plain(_("The chart is up to date.")).html, live=True)]))
 
     def _progress(self, done: int, count: int) -> None:
         said = _("Workers are running. Faults done: {done} of {count}.").format(done=done, count=count)

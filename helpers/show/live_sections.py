@@ -116,13 +116,13 @@ def titles() -> dict[str, str]:
 
 
 def timeline(told: Chronicle, common: bool = False) -> str:
-    """The timeline with a place for the story of the chosen mark; `common`: one order for all lanes."""
+    """The timeline with a place for the story of the chosen mark; `common`: the same columns for all lanes."""
     drawn = lanes_of(told, alive=True, common=common)
     if not drawn.lanes:
         return drawn.html()
     table = f'<div class="once-as-table">{folded(_("The timeline as a table"), _html(drawn.table().html()))}</div>'
     pressed = "true" if common else "false"
-    label = plain(_("One order for all lanes")).html
+    label = plain(_("The same steps side by side for all lanes")).html
     button = f'<button type="button" data-k="order" data-ask="order" aria-pressed="{pressed}">{label}</button>'
     story = '<div data-k="story" class="once-story"></div>'
     return "".join([drawn.drawing(), story, drawn.legend(), drawn.notes(), button, table])
@@ -190,7 +190,7 @@ def _state(lane: Lane, now: Now) -> str:
     if lane.acknowledged and place is None:
         return _("✓ acknowledged")
     if place is None:
-        return _("– deleted with the queue") if lane.removed else _("– gone")
+        return _("– deleted, not acknowledged") if lane.removed else _("– gone")
     if lane.dead:
         return _("✗ in the dead-letter queue")
     return {"visible": _("○ visible"), "in flight": _("◐ in flight"), "delayed": _("◔ delayed")}[place]

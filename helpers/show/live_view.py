@@ -122,7 +122,7 @@ class LiveView:
     def _lost(self, lost: int) -> str:
         if not lost:
             return ""
-        said = _("{count} events passed too fast to be shown.").format(count=lost)
+        said = _("Events that passed too fast to be shown: {count}.").format(count=lost)
         return paragraph(plain(said), soft=True)
 
     def _begin(self) -> None:

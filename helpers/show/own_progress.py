@@ -59,7 +59,7 @@ def _advice(lessons: list[LessonProgress]) -> str:
     if going_on is None:
         return _("You have passed all steps of all lessons.")
     if not going_on.begun:
-        return _("Go on with the lesson “{lesson}”.").format(lesson=going_on.title)
+        return _("The next lesson is “{lesson}”.").format(lesson=going_on.title)
     return _("Go on with the lesson “{lesson}”. Its next step is “{step}”.").format(
         lesson=going_on.title, step=going_on.left[0]
     )

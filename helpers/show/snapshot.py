@@ -95,7 +95,7 @@ def _message(message: MessageView) -> tuple[Cell, ...]:
         "in flight": _("in flight"),
         "acknowledged": _("✓ acknowledged"),
         "dead-lettered": _("✗ in the dead-letter queue"),
-        "gone": _("deleted with the queue"),
+        "gone": _("deleted, not acknowledged"),
     }[message.state]
     return plain(message.number), code(_short(message.body)), plain(message.deliveries), marked(state)
 

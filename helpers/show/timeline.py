@@ -18,6 +18,7 @@ from html import escape
 
 from helpers.lab.lanes import Lane, Mark, MarkKind, Skip, in_order, places
 from helpers.lab.language import _, ngettext
+from helpers.lab.language import number as as_read
 from helpers.show.marks import LOOKS, UNIT, drawn, letters, story_of, title_of, word_of
 from helpers.show.markup import SCROLLED_BY_KEYBOARD, Cell, Table, heading, page, paragraph, plain
 
@@ -52,7 +53,7 @@ class Timeline:
     """The lanes to draw, oldest first; `before` older ones are not among them.
 
     `alive`: for a page that changes, with durations in the stories and marks that can be chosen; otherwise nothing is
-    shown that differs between two runs of the same lesson. `common`: one order for all lanes.
+    shown that differs between two runs of the same lesson. `common`: the same columns for all lanes.
     """
 
     lanes: Sequence[Lane]
@@ -262,10 +263,10 @@ def _skip_line(x: float, top: float, bottom: float) -> str:
 
 def _amount(seconds: float) -> str:
     """A jump of the clock in a short form: 30 s, 5 min, 14 d."""
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+    for size, text in ((86_400, _("{count} d")), (3_600, _("{count} h")), (60, _("{count} min"))):
         if seconds >= 2 * size and seconds % size == 0:
-            return f"{seconds / size:g} {unit}"
-    return f"{seconds:g} s"
+            return text.format(count=as_read(seconds / size))
+    return _("{count} s").format(count=as_read(seconds))
 
 
 def _legend_item(sign: str, words: str) -> str:

@@ -75,7 +75,7 @@ def test_a_held_call_waits_for_another_callers_call(cloud: Cloud, table: Any) ->
         )
         for key in ("AKIAFIRST", "AKIASECOND")
     )
-    fault = cloud.faults.hold("dynamodb", "PutItem", until=("dynamodb", "GetItem"), function="first")
+    fault = cloud.faults.hold("dynamodb", "PutItem", until=("dynamodb", ("Query", "GetItem")), function="first")
     since = cloud.journal.last
     writing = threading.Thread(target=lambda: first.put_item(TableName="faulty", Item=KEY))
     writing.start()

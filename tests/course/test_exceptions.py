@@ -19,6 +19,10 @@ from helpers.course.syllabus import HERE
         ("1. Introduction", "fr", True),
         ("1. Introduction", "ru", False),
         ("message", "ru", False),
+        ("✗ no", "es", True),
+        ("✗ no", "ru", False),
+        ("○ visible", "fr", True),
+        ("no visible queue", "es", False),
     ],
 )
 def test_which_texts_may_stay_english(plain: str, language: str, expected: bool) -> None:

@@ -38,6 +38,13 @@ def test_two_plurals_of_one_text_are_an_error(folders: Folders, module: Path) ->
         helper_entries(folders)
 
 
+@pytest.mark.parametrize("call", ['_("{n} message waits.")', '_("Lesson"); ngettext("Lesson", "Lessons", 2)'])
+def test_a_text_with_and_without_a_plural_is_an_error(folders: Folders, module: Path, call: str) -> None:
+    module.write_text(call + "\n", encoding="utf-8")
+    with pytest.raises(SourceError, match="with and without a plural"):
+        helper_entries(folders)
+
+
 def test_a_file_that_is_not_python_is_an_error(folders: Folders, module: Path) -> None:
     module.write_text("a = _(\n", encoding="utf-8")
     with pytest.raises(SourceError, match=r"zz_last.py:1: not valid Python"):

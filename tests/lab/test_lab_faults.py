@@ -9,6 +9,7 @@ import pytest
 from helpers.lab.errors import BadParameter, NothingSent
 from helpers.lab.faults import ArmedFault, FaultNotice
 from helpers.lab.idempotent_consumer import FAULTS
+from tests.lab.conftest import GUARDED
 
 
 @pytest.mark.parametrize("copies", [1, 3])
@@ -133,6 +134,25 @@ def test_two_runs_for_one_order_meet_and_the_later_one_writes_first(learner):
     first, second = learner.lab.view().runs[-2:]
     assert (first.result["duplicate"], second.result["duplicate"]) == (True, False)
     assert learner.lab.faults.armed() == []
+
+
+def test_a_worker_that_writes_in_a_transaction_meets_itself_too(learner):
+    """The later run lets the held one go with whatever write it makes."""
+    before, rest = GUARDED.split("        dynamodb.put_item(\n")
+    inside = rest.partition("        )\n")[0]
+    learner.connect()
+    learner.deploy(f"""{before}        dynamodb.transact_write_items(TransactItems=[dict(Put=dict(
+{inside}        ))])
+    except dynamodb.exceptions.TransactionCanceledException:
+        return False
+    return True
+""")
+    learner.lab.faults.two_at_once()
+    for _copy in range(2):
+        learner.send("race-order", 2)
+    learner.lab.settle()
+    first, second = learner.lab.view().runs[-2:]
+    assert (first.result and first.result["duplicate"], second.result["duplicate"]) == (True, False)
 
 
 def test_a_share_of_the_answers_is_lost_until_it_is_cancelled_and_the_same_share_again(learner):

@@ -9,6 +9,7 @@ import pytest
 
 from helpers.lab import Lab
 from helpers.lab.errors import BadParameter, NoSuchExecution, NothingSent, NotInLesson
+from helpers.lab.language import known_languages, use
 from tests.lab.workflow_learner import WorkflowLearner
 
 
@@ -96,6 +97,20 @@ def test_each_fault_of_a_task_ends_as_its_notice_says(learner: WorkflowLearner, 
     assert learner.lab.faults.runs_of(name) == runs
     (order,) = [one for one in learner.lab.outcome()["orders"] if one["id"] == name] or [{"accepted": 0}]
     assert order["accepted"] == accepted
+
+
+@pytest.mark.parametrize("language", known_languages())
+@pytest.mark.parametrize("fault", TASK)
+def test_a_notice_can_be_said_in_each_language(learner: WorkflowLearner, language: str, fault: str) -> None:
+    try:
+        use(language)
+        text = getattr(learner.lab.faults, fault)().text
+    finally:
+        use("en")
+        learner.lab.faults.clear()
+    assert "{" not in text
+    # A form that stands for several counts names the count.
+    assert "1" in text or fault != "crash_before_answer" or language in {"en", "es"}
 
 
 def test_a_name_is_used_again(learner: WorkflowLearner) -> None:

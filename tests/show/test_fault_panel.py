@@ -173,9 +173,10 @@ def test_armed_faults_are_listed_followed_and_cancelled_one_by_one(panel: FaultP
     assert [one["number"] for one in widget.armed] == [7, 8, 9]
     assert [one["count"] for one in widget.armed] == [
         "still to come: 2; fired so far: 1",
-        "fires until you cancel it; fired so far: 3",
+        "fires until you disarm it; fired so far: 3",
         "a call is held now",
     ]
+    assert widget.armed[0]["disarm"] == "Disarm: The table is <tired>"
     panel.live._pressed({"cancel": 8})
     assert faults.calls == [("cancel", 8)]
     faults.waiting.clear()
@@ -302,6 +303,8 @@ def test_what_the_page_gets_is_escaped_and_tooltips_have_no_marks(panel: FaultPa
     assert "&amp; its message" in preset["watch"]
     for group in widget.groups:
         for control in group["controls"]:
+            if control["number"]:
+                assert control["number"]["aloud"] == f"{control['label']}: {control['number']['words']}"
             assert "`" not in control["tooltip"]
             assert "`" not in control["sentence"]
     assert [group["opened"] for group in widget.groups] == [True, False, False, True]

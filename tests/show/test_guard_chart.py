@@ -93,11 +93,11 @@ def test_the_same_numbers_stand_in_a_table() -> None:
 @pytest.mark.parametrize(
     ("effects", "said"),
     [
-        ({}, "Only with conditional-write one order is one effect"),
-        ({"conditional-write": 2}, "With none of these guards"),
-        ({"conditional-write": 0}, "With none of these guards"),
-        (dict.fromkeys(COMPARED_GUARDS, 1), "With each of these guards"),
-        ({"message-id": 1}, "Only with message-id, conditional-write one"),
+        ({}, "Only with conditional-write does an order have exactly one effect"),
+        ({"conditional-write": 2}, "None of these guards"),
+        ({"conditional-write": 0}, "None of these guards"),
+        (dict.fromkeys(COMPARED_GUARDS, 1), "All of these guards"),
+        ({"message-id": 1}, "Only with message-id, conditional-write does"),
     ],
 )
 def test_one_sentence_says_what_the_chart_shows(effects: dict[str, int], said: str) -> None:

@@ -86,7 +86,7 @@ def test_it_follows_a_lesson_with_everything_in_it(fresh: Lab) -> None:
     learner.delete_orders()
     until(lambda: "– deleted" in Outline(widget.queues).text.replace("\u00a0", " "), "the deleted queue")
     until(lambda: Outline(widget.orders).text.replace("\u00a0", " ").count("– deleted") == 2, "the deleted orders")
-    assert "deleted with the queue" in widget.messages
+    assert "deleted, not acknowledged" in widget.messages
     assert "removed-" in widget.timeline
 
 

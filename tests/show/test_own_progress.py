@@ -40,7 +40,7 @@ def test_it_says_what_to_do_next() -> None:
     assert "Nothing is here yet. Open the first lesson" in ShownProgress([OTHER]).text()
     assert "Go on with the lesson “A <b>”. Its next step is “3. Two & more”." in ShownProgress([OTHER, FIRST]).text()
     done = replace(FIRST, left=())
-    assert "Go on with the lesson “B”." in ShownProgress([done, OTHER]).text()
+    assert "The next lesson is “B”." in ShownProgress([done, OTHER]).text()
     assert ShownProgress([done]).text().endswith("→ You have passed all steps of all lessons.")
 
 

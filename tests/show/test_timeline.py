@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from helpers.lab.lanes import Lane, Mark, MarkKind, Skip
+from helpers.lab.language import current, use
 from helpers.show.marks import LOOKS, drawn, story_of, word_of
 from helpers.show.timeline import Timeline
 from tests.show.shown import Outline
@@ -75,6 +76,24 @@ def test_a_run_reaches_from_its_begin_to_its_end_and_a_skip_is_marked() -> None:
         x.setdefault(kind, float(place))
     assert left < x["written"] < x["crashed"] < left + width < x["returned"] + 1
     assert html.count('stroke-dasharray="5 4"') == 1, "the second run has not ended"
+
+
+@pytest.mark.parametrize(
+    ("language", "seconds", "said"),
+    [
+        ("en", 300.0, "+5 min"),
+        ("fr", 1_209_600.0, "+14\u00a0j"),
+        ("fr", 1.5, "+1,5\u00a0s"),
+        ("ru", 7200.0, "+2\u00a0ч"),
+    ],
+)
+def test_how_far_the_clock_was_moved_is_said_in_the_language(language: str, seconds: float, said: str) -> None:
+    before = current()
+    try:
+        use(language)
+        assert said in Timeline([lane()], [Skip(6, seconds)], alive=True, common=True).drawing()
+    finally:
+        use(before)
 
 
 def test_one_order_for_all_lanes_puts_what_came_later_further_to_the_right() -> None:

@@ -31,7 +31,7 @@
     if (!view || view.closed) return;
     const minutes = Math.floor((Date.now() - began) / 60000);
     view.document.getElementById('time').textContent
-      = `${texts.clock}: ${minutes} · ${texts.planned}: ${texts.minutes}`;
+      = `${texts.clock.replace('{minutes}', minutes)} · ${texts.planned}`;
   }
 
   function open() {
