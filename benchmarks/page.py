@@ -60,14 +60,11 @@ _CLICK = """([button, shown]) => new Promise((resolve, reject) => {
   });
   const late = setTimeout(() => { observer.disconnect(); reject(new Error('no change')); }, 20000);
   observer.observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
-  const target = button.startsWith('.')
-    ? document.querySelector(button)
-    : [...document.querySelectorAll('.once-row')].find((row) => row.textContent.includes(button))
-        .querySelector('button');
+  const target = document.querySelector(button);
   const begun = performance.now();
   target.click();
 })"""
-_OURS = ["lab.faults.send_again", ".jupyterlab-sidecar .once-mark[data-k^=sent]"]
+_OURS = [".once-faults [data-method=send_again]", ".jupyterlab-sidecar .once-mark[data-k^=sent]"]
 _BARE = [".peer-button", ".peer-shown"]
 
 

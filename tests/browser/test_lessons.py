@@ -48,7 +48,7 @@ class Opened:
 
     def output(self, call: str) -> Locator:
         """The output of the first cell with this call."""
-        return self.notebook.drawn(self.cell(call)).locator(".jp-OutputArea-output")
+        return self.notebook.drawn(self.cell(call)).locator(".jp-OutputArea-output:visible")
 
     def cell(self, call: str) -> str:
         """The id of the first cell with this call."""
@@ -134,7 +134,7 @@ def test_no_status_is_told_by_colour_alone(plain: Opened) -> None:
 def test_a_fault_is_pressed_by_keyboard_and_the_page_changes(plain: Opened) -> None:
     panel = plain.output("lab.faults.panel()")
     before = panel.inner_text()
-    panel.locator("button:visible").first.press("Enter")
+    panel.locator("button[data-method]:not(.once-disarm):visible").first.press("Enter")
     expect(panel).not_to_have_text(before, use_inner_text=True)
     assert plain.notebook.failed_cells() == []
 

@@ -65,6 +65,7 @@ _SMALL_TEXT = """([selector, smallest]) => {
 _TOO_WIDE = """(selector) => [...document.querySelectorAll(selector)]
   .filter(e => e.checkVisibility() && e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 2)
   .filter(e => ['auto', 'scroll', 'hidden'].includes(getComputedStyle(e).overflowX))
+  .filter(e => getComputedStyle(e).clipPath === 'none')  // what only a screen reader reads
   .map(e => `${e.className}: ${e.scrollWidth} > ${e.clientWidth}: ${e.textContent.trim().slice(0, 40)}`)"""
 
 # Shows each slide with all that comes with a press, and says what sticks out of it or is empty.

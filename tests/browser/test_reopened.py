@@ -22,6 +22,7 @@ CELLS = {
     "predict": "lab.predict('repeat')",
     "panel": "lab.faults.panel()",
 }
+_LIVE = (".once-live", ".once-faults")  # the question, the fault panel
 _SAVE = "async () => window.jupyterapp.commands.execute('docmanager:save')"
 
 
@@ -49,9 +50,8 @@ def statics(notebook: Notebook) -> Locator:
 
 
 def expect_live(notebook: Notebook) -> None:
-    expect(notebook.page.locator(".once-live")).to_have_count(2)
-    for place in notebook.page.locator(".once-live").all():
-        expect(place).to_be_visible()
+    for place in _LIVE:
+        expect(notebook.page.locator(place)).to_be_visible()
     expect(statics(notebook)).to_have_count(2)
     for static in statics(notebook).all():
         expect(static).to_be_hidden()

@@ -25,7 +25,7 @@ from helpers.lab.language import LESSONS
 
 # Questions, pictures and experiments in accounts of their own: no check of a step depends on them.
 _LEFT_OUT = re.compile(
-    r"start|vocabulary|outcome|.*-(predict|panel|view|check|compare|picture|history)"
+    r"start|live|vocabulary|outcome|.*-(predict|panel|view|check|compare|picture|history|timeline)"
     r"|break-(counter|message-id|race|batch|schedules)-.*"
 )
 _SPAN = re.compile(r"`([^`]+)`")
