@@ -84,7 +84,7 @@ def button_of(tab: Page, call: str) -> Locator:
     """The button of the fault panel that makes this call, in an open group."""
     button = tab.locator(f".once-faults [data-method={call}]")
     if not button.is_visible():
-        tab.locator(".once-faults .once-group", has=button).locator("> summary").click()
+        tab.locator(".once-faults .once-group", has=tab.locator(f"[data-method={call}]")).locator("> summary").click()
     return button
 
 
