@@ -178,7 +178,7 @@ def _legend_html(drawn: Callable[[Drawing], str]) -> str:
     items = []
     line = "display:inline-flex;align-items:center;gap:.4em;margin-right:1.2em"
     for kind, words in _legend():
-        icon = Drawing(_BLOCK, _BAR, _block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none", ground=PAGE)
+        icon = Drawing(_BLOCK - 0.2, _BAR, _block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none", ground=PAGE)
         items.append(f'<span style="{line}">{drawn(icon)}<span>{escape(words)}</span></span>')
     return paragraph(Cell("", " ".join(items)))
 
