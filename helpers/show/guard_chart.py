@@ -35,7 +35,9 @@ from helpers.show.picture import (
     without_theme,
 )
 
-_WIDTH = 15.0
+_WIDTH = 14.3
+"""Four panels side by side fill a slide of 1920 px with letters of 30 px."""
+
 _PAD = 0.7
 _ROOM = _WIDTH - 2 * _PAD
 _LINE = 1.3

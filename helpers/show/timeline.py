@@ -272,8 +272,8 @@ def _bar(mark: Mark, begin: float, end: float, y: float) -> str:
     left, right = begin - 14, end + 15
     dashes = "" if mark.end is not None else ' stroke-dasharray="5 4"'
     bar = (
-        f'<rect x="{left:g}" y="{y - 18:g}" width="{right - left:g}" height="36" rx="8" fill="{SHADE}" fill-opacity=".5" '
-        f'stroke="{SOFT}" stroke-width="1.6"{dashes}/>'
+        f'<rect x="{left:g}" y="{y - 18:g}" width="{right - left:g}" height="36" rx="8" fill="{SHADE}" '
+        f'fill-opacity=".5" stroke="{SOFT}" stroke-width="1.6"{dashes}/>'
     )
     sign = {"succeeded": letters("✓", end, y, size=14)}.get(mark.outcome, "") if end > begin else ""
     return bar + letters("λ", begin, y, size=18) + sign

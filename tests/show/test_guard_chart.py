@@ -185,7 +185,7 @@ def test_long_words_of_another_language_stay_in_the_frame(monkeypatch: pytest.Mo
     monkeypatch.setattr(guard_chart, "_", lambda text: f"{text} un tiers de plus pour voir")
     for panel in panels(ShownGuards(comparison()).live_html()):
         for x, words in re.findall(r'<text x="([\d.]+)"(?![^>]*(?:bold|mono))[^>]*>([^<]+)', panel):
-            assert float(x) + len(words) * 0.56 * 16 <= 15 * 16
+            assert float(x) + len(words) * 0.56 * 16 <= guard_chart._WIDTH * 16
         lowest = max(float(y) for y in re.findall(r'<text x="[\d.]+" y="([\d.]+)"', panel))
         assert lowest < float(re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)', panel)[0])
 
