@@ -23,7 +23,6 @@ from helpers.show.picture import (
     CALM,
     GOOD,
     INK,
-    LINE,
     MONO,
     PAGE,
     SOFT,
@@ -252,7 +251,7 @@ def _wrapped(text: str, room: float = _ROOM) -> list[str]:
 def _panel(result: GuardComparison, guard: str, left: float, top: float) -> str:
     safe = result.safe(guard)
     height = _height(result)
-    frame = f"fill:{PAGE};stroke:{GOOD if safe else LINE};stroke-width:{4 if safe else 1.5}"
+    frame = f"fill:{PAGE};stroke:{GOOD if safe else SOFT};stroke-width:{4 if safe else 1.5}"
     x, y = left + _PAD, top + _PAD + 1
     parts = [_rectangle(left + 0.15, top + 0.15, _WIDTH - 0.3, height - 0.3, frame, 0.4)]
     parts.append(_text(x, y, guard, bold=True, mono=True))
