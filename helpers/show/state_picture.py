@@ -16,7 +16,7 @@ from typing import Any, Literal
 from helpers.lab.executions import Arrow, Attempt, Execution, State, StateMachine, Visit, in_words
 from helpers.lab.language import _, labelled, ngettext
 from helpers.show.markup import SCROLLED_BY_KEYBOARD
-from helpers.show.picture import BAD, CALM, INK, MONO, PAPER, SOFT, Drawing, inline, shown, units
+from helpers.show.picture import BAD, CALM, INK, MONO, PAGE, PAPER, SOFT, Drawing, inline, shown, units
 from helpers.show.state_layout import Box, Way, layout
 
 Look = Literal["name", "words", "code"]
@@ -283,7 +283,7 @@ def _text(x: float, y: float, line: Line, colour: str, *, halo: bool = False) ->
         style += f";font-family:{MONO}"
     if halo:
         # The line behind the letters must not run through them.
-        style += f";paint-order:stroke;stroke:{PAPER};stroke-width:5;stroke-linejoin:round"
+        style += f";paint-order:stroke;stroke:{PAGE};stroke-width:5;stroke-linejoin:round"
     space = ' xml:space="preserve"' if line.text.startswith(" ") else ""
     # Names stay as they are, also when a browser translates the page.
     same = "" if line.look == "words" else ' translate="no"'
