@@ -118,7 +118,9 @@ def test_the_stored_form_says_each_mark_in_its_alternative_text_and_its_story_be
     assert outline.all("svg") == []
     picture, *icons = outline.all("img")
     said = picture["alt"] or ""
-    assert said.startswith("Timeline. Message 1, <order>: sent, received (1), run of the function, write accepted, crashed")
+    assert said.startswith(
+        "Timeline. Message 1, <order>: sent, received (1), run of the function, write accepted, crashed"
+    )
     assert "Message 2, <order>: sent" in said
     assert {icon["alt"] for icon in icons} == {""}, "their words stand beside them"
     assert len(outline.all("li")) == len(icons) + sum(len(lane.marks) for lane in made.lanes)
