@@ -145,7 +145,7 @@ class Timeline:
         )
         return (
             '<div class="once-timeline" style="display:flex;margin:.4em 0">'
-            f'<div aria-hidden="true" style="flex:0 1 {_LABEL_EM}em;min-width:4.5em;max-width:32%;'
+            f'<div aria-hidden="true" style="flex:0 0 min({_LABEL_EM}em,32%);min-width:4.5em;'
             f'padding-top:{head / UNIT:g}em">{names}</div>'
             f'<div class="once-scroll" data-k="scroll" {SCROLLED_BY_KEYBOARD} aria-label="{escape(self._title())}" '
             f'style="overflow-x:auto;flex:1 1 auto;min-width:0">{self._form(drawing)}</div></div>'
