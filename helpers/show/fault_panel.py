@@ -192,7 +192,7 @@ class LivePanel:
                 notice = preset.go_on() if preset.left else preset.arm()
                 # At once, and again when all is at rest: a class watches it happen.
                 # Translators: the heading of what a step of a demonstration has just done.
-                now = _("Now")
+                now = _("This step")
                 self._show_scene(preset, busy=True, said=_done(now, notice.text))
                 self.show_armed()
                 preset.settle()

@@ -111,7 +111,7 @@ def fault_in_words(fault: str) -> str:
     return {
         "none": _("nothing goes wrong"),
         "producer-copy": _("copies, one by one"),
-        "interleaved": _("two copies at once"),
+        "interleaved": _("copies, two at once"),
         "crash-after-write": _("crash after the write"),
         "slow-worker": _("slow worker"),
     }[fault]
@@ -129,9 +129,9 @@ def _verdict(result: GuardComparison) -> str:
     """What the chart shows, in one sentence."""
     safe = [guard for guard in result.guards if result.safe(guard)]
     if not safe:
-        return _("None of these guards keeps exactly one effect per order in all of these cases.")
+        return _("No worker here has exactly one effect per order in all of these cases.")
     if len(safe) == len(result.guards):
-        return _("All of these guards keep exactly one effect per order in all of these cases.")
+        return _("Each of these guards keeps exactly one effect per order in all of these cases.")
     names = ", ".join(f"`{guard}`" for guard in safe)
     return _("Only with {guards} does an order have exactly one effect in all of these cases.").format(guards=names)
 

@@ -91,9 +91,10 @@ def sentence_of(mark: Mark, measured: bool) -> str:
     if mark.kind == "run":
         return _run(mark, measured)
     if mark.kind == "received":
-        by_hand = _("you receive it. This is delivery {delivery}.")
-        by_worker = _("the queue hands it to the function. This is delivery {delivery}.")
-        return (by_hand if mark.hand else by_worker).format(**about)
+        if not mark.hand:
+            return _("the queue hands it to the function. This is delivery {delivery}.").format(**about)
+        elsewhere = _("you receive it from the queue {key}. This is delivery {delivery}.")
+        return (elsewhere if mark.about else _("you receive it. This is delivery {delivery}.")).format(**about)
     told = _SENTENCES[mark.kind]().format(**about)
     return f"{told} {_('Error: {error}.').format(**about)}" if mark.error else told
 
@@ -105,10 +106,10 @@ _SENTENCES: dict[MarkKind, Callable[[], str]] = {
     "failed": lambda: _("the attempt fails with an error."),
     "timeout": lambda: _("the run takes too long, and is stopped."),
     "crashed": lambda: _("the process of the function dies."),
-    "acknowledged": lambda: _("it is acknowledged: it is deleted from the queue."),
-    "returned": lambda: _("it stays in the queue, hidden until its visibility timeout ends. Then it comes again."),
+    "acknowledged": lambda: _("it is acknowledged, so it is deleted from the queue."),
+    "returned": lambda: _("it stays in the queue, hidden until its visibility timeout ends. Then it is visible again."),
     "dead-lettered": lambda: _("it was received too often, and moves to the dead-letter queue {key}."),
-    "removed": lambda: _("it is gone: the queue {key} was deleted or emptied."),
+    "removed": lambda: _("it is gone, because the queue {key} was deleted or emptied."),
     "started": lambda: _("it starts."),
     "state": lambda: _("it enters the state {key}."),
     "retry": lambda: _("attempt {delivery} of the state {key} begins."),

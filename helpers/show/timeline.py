@@ -77,7 +77,7 @@ class Timeline:
         order = (
             _("All lanes have the same steps: what stands further to the right happened later.")
             if self.common
-            else _("Each lane counts its own steps.")
+            else _("Each lane has its own steps: marks below each other need not happen at the same time.")
         )
         skipped = _("A dashed line: the clock was moved forward.") if self.skips else ""
         return paragraph(plain(" ".join(filter(None, [order, skipped, self._left_out()]))), soft=True)

@@ -93,9 +93,9 @@ def test_the_same_numbers_stand_in_a_table() -> None:
     ("effects", "said"),
     [
         ({}, "Only with conditional-write does an order have exactly one effect"),
-        ({"conditional-write": 2}, "None of these guards"),
-        ({"conditional-write": 0}, "None of these guards"),
-        (dict.fromkeys(COMPARED_GUARDS, 1), "All of these guards"),
+        ({"conditional-write": 2}, "No worker here has"),
+        ({"conditional-write": 0}, "No worker here has"),
+        (dict.fromkeys(COMPARED_GUARDS, 1), "Each of these guards"),
         ({"message-id": 1}, "Only with message-id, conditional-write does"),
     ],
 )
