@@ -49,7 +49,9 @@ class Notes:
         if not self.minutes:
             return _("after the class")
         minutes = ngettext("{minutes} minute", "{minutes} minutes", self.minutes).format(minutes=self.minutes)
-        return _("{duration} (from minute {begin} to minute {end})").format(duration=minutes, begin=self.begins, end=self.ends)
+        return _("{duration} (from minute {begin} to minute {end})").format(
+            duration=minutes, begin=self.begins, end=self.ends
+        )
 
     def html(self) -> str:
         """The notes as HTML, without the title."""

@@ -142,3 +142,10 @@ def test_the_table_says_the_same_as_the_picture() -> None:
     rows = Outline(made.table().html()).text
     for mark in made.lanes[0].marks:
         assert story_of(made.lanes[0], mark, measured=True) in rows
+
+
+def test_a_receive_by_hand_names_the_queue_when_it_is_not_the_lessons() -> None:
+    mine = story_of(lane(), Mark("received", 1, 0.0, 1, hand=True), measured=False)
+    elsewhere = story_of(lane(), Mark("received", 1, 0.0, 4, "q05-dead", hand=True), measured=False)
+    assert mine == "Message 1, <order>: you receive it. This is delivery 1."
+    assert elsewhere == "Message 1, <order>: you receive it from the queue q05-dead. This is delivery 4."
