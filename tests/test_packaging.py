@@ -193,7 +193,7 @@ def test_set_up_imports_only_the_standard_library() -> None:
 def test_no_file_names_a_registry_a_machine_or_a_secret() -> None:
     found = []
     for path in tracked():
-        if not path.is_file() or path.suffix in (".png", ".woff2", ".zip"):
+        if not path.is_file() or path.suffix in (".png", ".webp", ".woff2", ".zip"):
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for what, pattern in (("registry", _REGISTRY), ("machine path", _MACHINE), ("secret", _SECRET)):
@@ -226,6 +226,6 @@ def test_the_text_files_have_unix_line_ends() -> None:
     wrong = [
         path.relative_to(ROOT).as_posix()
         for path in tracked()
-        if path.is_file() and path.suffix not in (".png", ".woff2", ".zip") and b"\r\n" in path.read_bytes()
+        if path.is_file() and path.suffix not in (".png", ".webp", ".woff2", ".zip") and b"\r\n" in path.read_bytes()
     ]
     assert wrong == []

@@ -77,8 +77,9 @@ def title_of(lane: Lane) -> str:
     """What a lane is about."""
     if lane.kind == "execution":
         return _("Execution {name}").format(name=lane.name)
-    title = _("Message {number}").format(number=lane.number)
-    return f"{title}, {lane.name}" if lane.name else title
+    if lane.name:
+        return _("Message {number}, {name}").format(number=lane.number, name=lane.name)
+    return _("Message {number}").format(number=lane.number)
 
 
 def story_of(lane: Lane, mark: Mark, *, measured: bool) -> str:

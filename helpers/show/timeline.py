@@ -225,7 +225,9 @@ class Timeline:
             "overflow:hidden"
         )
         inner = "font-size:.9em;line-height:1.2;overflow-wrap:anywhere;max-height:2.5em;overflow:hidden"
-        name = f"<strong>{lane.number}</strong> {escape(lane.name or lane.body[:_SHORT_NAME])}"
+        plain_code = "padding:0;background:none;color:inherit;font-size:inherit;white-space:normal"
+        called = escape(lane.name or lane.body[:_SHORT_NAME])
+        name = f'<strong>{lane.number}</strong> <code style="{plain_code}">{called}</code>'
         words = f'<span style="{inner}" title="{escape(title_of(lane))}">{name}</span>'
         return f'<div style="{style}"{self._key(lane)}>{words}</div>'
 
