@@ -99,7 +99,7 @@ def _answers_survive(learner: Learner) -> None:
         raise WrongCell(f"{learner.name}: the answer was lost when the server was stopped: {kept}")
 
 
-def report(classes: dict[int, Class], node: Node = Node()) -> str:  # noqa: B008 - frozen
+def report(classes: dict[int, Class], node: Node = Node()) -> str:
     """The two tables of docs/classes.md."""
     head = ["learners at once", *map(str, classes)]
 
