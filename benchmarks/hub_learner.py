@@ -18,6 +18,7 @@ from .hub_server import Hub
 
 CELL_SECONDS = 300.0
 SAMPLE_SECONDS = 1.0
+CONNECTIONS = 5
 
 
 class WrongCell(RuntimeError):
@@ -79,12 +80,7 @@ class Learner:
         )
         kernel = session["kernel"]["id"]
         where = self.hub.address.replace("http:", "ws:") + f"{self._base}/api/kernels/{kernel}/channels"
-        channel = websocket.create_connection(
-            where,
-            timeout=CELL_SECONDS,
-            header=[f"Authorization: token {self.hub.token}"],
-            http_no_proxy=["127.0.0.1"],
-        )
+        channel = self._connected(where)
         try:
             texts = []
             for name, source, may_fail in code:
@@ -94,6 +90,24 @@ class Learner:
             return texts
         finally:
             channel.close()
+
+    def _connected(self, where: str) -> websocket.WebSocket:
+        """A channel on which the kernel has answered. On a busy machine the first may be lost; a page tries again."""
+        for attempt in range(1, CONNECTIONS + 1):
+            channel = websocket.create_connection(
+                where,
+                timeout=CELL_SECONDS,
+                header=[f"Authorization: token {self.hub.token}"],
+                http_no_proxy=["127.0.0.1"],
+            )
+            try:
+                self._cell(channel, "connect", "", False)
+                return channel
+            except WrongCell:
+                channel.close()
+                if attempt == CONNECTIONS:
+                    raise
+        raise AssertionError("unreachable")
 
     def _cell(self, channel: websocket.WebSocket, name: str, source: str, may_fail: bool) -> str:
         number = uuid.uuid4().hex
