@@ -142,7 +142,7 @@ def _flow(endpoint: str, messages: int, meter: Meter) -> tuple[dict[str, float],
     )
     watch = Watch(os.getpid())
     process = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
     )
     assert process.stdout is not None
     process.stdout.readline()

@@ -155,7 +155,7 @@ def lab_ready() -> float:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
+            encoding="utf-8",
         )
         assert process.stdout is not None
         found = next((line for line in process.stdout if line.startswith("seconds ")), None)

@@ -11,7 +11,6 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
-import yaml
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -46,6 +45,7 @@ _MACHINE = re.compile(
     r"|(?<![\w.])/home/(?!(?:user|you|jovyan)\b)[a-z]\w*"
     r"|[A-Z]:\\\\?Users\\\\?[A-Za-z]|/opt/(?:pypi|wheels)"
 )
+_BINARY = (".png", ".webp", ".woff2", ".zip")
 _HOME = re.compile(r"/home/|[A-Z]:")
 _SECRET = re.compile(
     r"\b(?:AKIA|ASIA)(?!ONCE|IOSFODNN7EXAMPLE)[0-9A-Z]{16}\b"
@@ -99,14 +99,6 @@ def tracked() -> list[Path]:
     if done.returncode != 0:
         pytest.skip("not a git clone")
     return [ROOT / name for name in done.stdout.decode("utf-8").split("\0") if name]
-
-
-def test_conda_lists_the_same_dependencies() -> None:
-    conda = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    (pip,) = [entry["pip"] for entry in conda if isinstance(entry, dict)]
-    assert f"python{PYPROJECT['project']['requires-python']}" in conda
-    assert sorted(entry for entry in pip if not entry.startswith("-")) == sorted(DEPENDENCIES)
-    assert [entry for entry in pip if entry.startswith("-")] == ["--editable ."]
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -183,7 +175,7 @@ def imported(path: Path) -> set[str]:
 
 def test_set_up_imports_only_the_standard_library() -> None:
     files = [*(ROOT / "helpers").glob("*.py"), *(ROOT / "helpers/launcher").glob("*.py")]
-    inside_environment = {"jupyter_process.py"}
+    inside_environment = {"jupyter_process.py", "colab.py"}
     for path in files:
         names = imported(path) - {"helpers"}
         if path.name not in inside_environment:
@@ -193,7 +185,7 @@ def test_set_up_imports_only_the_standard_library() -> None:
 def test_no_file_names_a_registry_a_machine_or_a_secret() -> None:
     found = []
     for path in tracked():
-        if not path.is_file() or path.suffix in (".png", ".webp", ".woff2", ".zip"):
+        if not path.is_file() or path.suffix in _BINARY:
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for what, pattern in (("registry", _REGISTRY), ("machine path", _MACHINE), ("secret", _SECRET)):
@@ -226,6 +218,6 @@ def test_the_text_files_have_unix_line_ends() -> None:
     wrong = [
         path.relative_to(ROOT).as_posix()
         for path in tracked()
-        if path.is_file() and path.suffix not in (".png", ".webp", ".woff2", ".zip") and b"\r\n" in path.read_bytes()
+        if path.is_file() and path.suffix not in _BINARY and b"\r\n" in path.read_bytes()
     ]
     assert wrong == []

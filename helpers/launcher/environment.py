@@ -191,7 +191,7 @@ class Environment:
             done = subprocess.run(
                 [self.python, "-c", code],
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
                 timeout=60,
                 env=self.variables(),
                 check=False,

@@ -43,5 +43,7 @@ def bundle(shown: Shown, widget: ipywidgets.Widget | None = None) -> dict[str, A
 
 def view_of(widget: ipywidgets.Widget) -> dict[str, Any]:
     """What a widget gives to be displayed. (anywidget gives its metadata with it; there is none of it here.)"""
+    if not hasattr(widget, "_repr_mimebundle_"):  # ipywidgets 7, which Colab has: a widget displays itself
+        return {WIDGET_VIEW: widget.get_view_spec()}
     view = widget._repr_mimebundle_()
     return dict(view[0] if isinstance(view, tuple) else view or {})
