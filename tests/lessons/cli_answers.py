@@ -31,6 +31,8 @@ from typing import Any
 import boto3
 from botocore.response import StreamingBody
 
+from helpers.cloud.environment import LEARNER_ACCESS_KEY, REGION
+
 _WAIT_SECONDS = 60
 _LOOKS = ("Get", "List", "Describe")
 
@@ -84,15 +86,25 @@ class CliAnswers:
     """Answers the calls of boto3's default session with what the AWS CLI gets. `begin` and `end` enclose a cell."""
 
     def __init__(self, folder: Path) -> None:
+        import awscli
         from awscli.clidriver import create_clidriver
 
         logging.disable(logging.DEBUG)  # the AWS CLI tells a lot about each argument
         self._driver = create_clidriver()
+        # Its import tells this by a variable of the whole process, once; boto3 and a second lab do without.
+        os.environ.pop("AWS_DATA_PATH", None)
+        self._driver.session.set_config_variable("data_path", str(Path(awscli.__file__).parent / "data"))
         events = self._driver.session.get_component("event_emitter")
         events.register_first("provide-client-params", self._cli_begins)
-        events.register_first("after-call", self._cli_answered)
-        boto3.setup_default_session()
-        assert boto3.DEFAULT_SESSION is not None
+        # Before what the services and the options for an output file do with the answer.
+        for event in ("after-call", "after-call.iam", "after-call.s3.GetObject"):
+            events.register_first(event, self._cli_answered)
+        # The variables of this process are away for moments, while the account itself makes a client.
+        self._endpoint = ("--endpoint-url", os.environ["AWS_ENDPOINT_URL"])
+        keys = (LEARNER_ACCESS_KEY, "emulated", "emulated")
+        self._driver.session.set_config_variable("region", REGION)
+        self._driver.session.set_credentials(*keys)
+        boto3.DEFAULT_SESSION = boto3.Session(*keys, region_name=REGION)
         boto3.DEFAULT_SESSION.events.register_first("provide-client-params", self._cell_begins)
         boto3.DEFAULT_SESSION.events.register_first("before-call", self._cell_calls)
         self._parameters: Any = None
@@ -199,7 +211,7 @@ class CliAnswers:
         self._calls = []
         with contextlib.chdir(place), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(complaint):
             try:
-                code = self._driver.main(arguments)
+                code = self._driver.main([*self._endpoint, *arguments])
             except SystemExit as left:  # a wrong option
                 code = int(left.code or 0)
         printed.flush()
@@ -210,6 +222,8 @@ class CliAnswers:
         self._parameters = _plain(params)
 
     def _cli_answered(self, http_response: Any, parsed: dict[str, Any], model: Any, **_others: Any) -> None:
+        if self._parameters is None:
+            return  # seen already, by an event with a longer name
         body = None
         if hasattr(parsed.get("Body"), "read"):
             stream = parsed["Body"]
@@ -218,6 +232,7 @@ class CliAnswers:
             parsed["Body"] = kind(io.BytesIO(body), len(body))
         kept = copy.deepcopy({name: value for name, value in parsed.items() if name != "Body" or body is None})
         self._calls.append(Call(model.name, self._parameters, http_response.status_code, kept, body))
+        self._parameters = None
 
 
 def _fresh(call: Call) -> dict[str, Any]:
