@@ -12,11 +12,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from helpers.course.cli_forms import TAG
 from helpers.course.notebook import to_bytes
 
 
 def prepare(stored: Path, folder: Path) -> tuple[Path, Path | None]:
     """Copy a notebook into `folder` without its outputs, so that nobody reads an answer before the question.
+
+    The CLI forms stay away: a class looks at one way to do a step.
 
     A copy of an earlier lesson whose cells somebody changed is kept under another name, in `folder`/kept. Returns the
     new copy, and where the earlier one is now (None: there was none, or nothing was typed into it).
@@ -49,6 +52,7 @@ def fresh_answers(folder: Path) -> tuple[Path, Path | None]:
 
 
 def _without_outputs(notebook: NotebookNode) -> NotebookNode:
+    notebook.cells = [cell for cell in notebook.cells if TAG not in cell.metadata.get("tags", ())]
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import shlex
 import signal
 import sys
 import threading
@@ -36,10 +37,10 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"The account listens on {cloud.endpoint}", flush=True)
             keys = f"AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
             print(f"  export AWS_ENDPOINT_URL={cloud.endpoint} {keys}")
-            print(f"  AWS CLI 1 needs the address again for SQS: aws --endpoint-url {cloud.endpoint} sqs list-queues")
+            print("  AWS CLI 1 passes over this address for SQS; with --environment-file aws.sh it does not.")
             if options.environment_file:
                 cloud.write_environment_file(options.environment_file)
-                print(f"  source {options.environment_file}")
+                print(f"  . {shlex.quote(str(options.environment_file))}")
             print("Stop it with Ctrl-C.", flush=True)
             while not stop.wait(1):
                 pass

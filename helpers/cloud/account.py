@@ -8,12 +8,12 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import deploy, environment, fault_targets, managed_policies, patches, permissions, s3_buckets
+from . import deploy, environment, environment_file, fault_targets, managed_policies, patches, permissions, s3_buckets
 from .assumed_roles import AssumedRoles
 from .boundary import ANY, Application, Boundary
 from .clock import Clock
@@ -67,6 +67,7 @@ class Cloud:
             _open = self
         self._closing = contextlib.ExitStack()
         self._installed: environment.Installed | None = None
+        self._more: dict[str, str] = {}
         try:
             self._start(port, seed)
         except BaseException:
@@ -120,10 +121,15 @@ class Cloud:
 
     # --- for programs ------------------------------------------------------------------------------------------
 
-    def install(self) -> None:
-        """Put the account's variables into `os.environ`: boto3 and the AWS CLI then use this account."""
+    def install(self, more: Mapping[str, str] | None = None) -> None:
+        """Put the account's variables into `os.environ`: boto3 and the AWS CLI then use this account.
+
+        `more` are variables that go along with them, in this process and in a file for a terminal.
+        """
         if self._installed is None:
-            self._installed = environment.Installed(self.environment)
+            self._more = dict(more or {})
+            variables = environment.of_terminal(self.endpoint, os.environ.get("PATH", ""))
+            self._installed = environment.Installed({**variables, **self._more})
             environment.forget_default_session()
 
     def uninstall(self) -> None:
@@ -134,8 +140,9 @@ class Cloud:
             environment.forget_default_session()
 
     def write_environment_file(self, path: str | os.PathLike[str]) -> None:
-        """Write a file that a POSIX shell can `source` to use the account."""
-        environment.write_file(Path(path), self.environment)
+        """Write a file for a terminal, whose `aws` then uses the account: `. aws.sh`. For Windows: see the module."""
+        variables = {**environment.of_terminal(self.endpoint, ""), **self._more}
+        environment_file.write(Path(path), variables, environment.cli_folder())
 
     def session(self) -> boto3.Session:
         """A boto3 session with the learner's keys. Its clients need `endpoint_url`; `client` gives it."""

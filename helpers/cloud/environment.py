@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import sys
+import sysconfig
 import threading
 from collections.abc import Iterator, Mapping, MutableMapping
-from pathlib import Path
+from shutil import which
+
+from helpers.aws_cli import CONFIG
 
 REGION = "us-east-1"
 ACCOUNT_ID = "123456789012"
@@ -42,6 +44,25 @@ def of_account(endpoint: str, empty_file: str = os.devnull) -> dict[str, str]:
         "AWS_DISABLE_HOST_PREFIX_INJECTION": "true",
         **_NO_PROXY,
     }
+
+
+def of_terminal(endpoint: str, path: str) -> dict[str, str]:
+    """The variables of `of_account` for a program that may call the AWS CLI; `path` is its PATH.
+
+    Where the AWS CLI is installed beside this Python, it is the one that is found, and it needs no `--endpoint-url`:
+    its config file names a plugin (helpers.aws_cli), which no other AWS CLI could import.
+    """
+    variables = of_account(endpoint)
+    if folder := cli_folder():
+        variables["AWS_CONFIG_FILE"] = str(CONFIG)
+        variables["PATH"] = os.pathsep.join(filter(None, (folder, path)))
+    return variables
+
+
+def cli_folder() -> str | None:
+    """Where the AWS CLI of this Python is; None where it is not installed."""
+    folder = sysconfig.get_path("scripts")
+    return folder if which("aws", path=folder) else None
 
 
 def is_foreign(name: str) -> bool:
@@ -99,19 +120,3 @@ def isolated() -> Iterator[None]:
             yield
         finally:
             hidden.restore()
-
-
-def write_file(path: Path, variables: Mapping[str, str]) -> None:
-    """Write a file that a POSIX shell can `source` to use the account, for example with the AWS CLI."""
-    # All of them: AWS_ENDPOINT_URL_SQS or AWS_IGNORE_CONFIGURED_ENDPOINT_URLS would lead elsewhere, too.
-    lines = ["unset BOTO_CONFIG $(env | sed -n 's/^\\(AWS_[A-Za-z0-9_]*\\)=.*/\\1/p')"]
-    lines += [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
-    # `aws sqs` of the AWS CLI 1 passes over AWS_ENDPOINT_URL (aws-cli builds the endpoint of SQS by itself).
-    lines.append('aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }')
-    # A shell runs what stands in it: nobody else may write to it, also when it was there before.
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-        if os.name != "nt":
-            with contextlib.suppress(OSError):
-                os.fchmod(descriptor, 0o600)
-        file.write("\n".join(lines) + "\n")

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Literal
 
 from helpers.course.blocks import prose_pieces
+from helpers.course.cli_forms import SUMMARY
 from helpers.course.comments import code_pieces
 from helpers.course.pieces import Piece, PieceError, assemble, has_words
 from helpers.course.source import Cell, LessonSource, SourceError, read_lesson
@@ -45,6 +46,8 @@ def lesson_entries(lesson: Lesson, source: LessonSource | None = None) -> list[E
         for context, piece in _named(cell, source):
             if piece.kind != "note":
                 entries.append(Entry(context, piece.text, piece.kind, remark=piece.remark))
+    if source.forms:
+        entries.append(Entry(*SUMMARY))
     entries.extend(Entry(text.context, text.text) for text in source.texts if has_words(text.text))
     return entries
 

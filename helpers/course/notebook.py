@@ -10,6 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from helpers.course.cli_forms import with_forms
 from helpers.course.entries import Translate, translated
 from helpers.course.slideshow import with_slide_type
 from helpers.course.source import Cell, LessonSource
@@ -29,8 +30,8 @@ _METADATA: dict[str, Any] = {
 
 
 def lesson_notebook(source: LessonSource, translate: Translate) -> NotebookNode:
-    """The lesson with every text translated. Each cell has the id of its source."""
-    return notebook_of(translated(source, translate))
+    """The lesson with every text translated, and its CLI forms. Each cell has the id of its source."""
+    return notebook_of(with_forms(translated(source, translate), source.forms, translate))
 
 
 def notebook_of(cells: Iterable[Cell]) -> NotebookNode:

@@ -12,6 +12,7 @@ Format of lesson.md
 
 * Prose is CommonMark with tables, as JupyterLab shows it: no MyST directives, no indented code blocks.
 * An HTML comment on lines of its own is a note to the translators of the next block, and not in the notebook.
+* The form of a code cell for the AWS CLI is in cli.toml: its text, by the id of the cell (see `cli_forms`).
 * Texts that widgets show, and the teacher's notes, are in lesson.toml (see `_texts` for their msgctxt).
 
 An error names the file and the line.
@@ -21,8 +22,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,25 +63,34 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class LessonSource:
-    """What a lesson is made of. `path` is its lesson.md."""
+    """What a lesson is made of. `path` is its lesson.md; `forms` are its CLI forms by the ids of their cells."""
 
     path: Path
     cells: tuple[Cell, ...]
     texts: tuple[Text, ...]
+    forms: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_lesson(folder: Path) -> LessonSource:
-    """Read `folder`/lesson.md and `folder`/lesson.toml (which may be missing).
+    """Read `folder`/lesson.md, and `folder`/lesson.toml and `folder`/cli.toml (which may be missing).
 
-    :raises SourceError: a cell without an id, an id used twice, unreadable metadata or TOML, a text that is missing.
+    :raises SourceError: a cell without an id, an id used twice, unreadable metadata or TOML, a text that is missing, a
+        CLI form without its cell.
     """
     path = folder / "lesson.md"
     texts = folder / "lesson.toml"
+    cells = tuple(read_cells(path.read_text(encoding="utf-8"), path))
     return LessonSource(
         path=path,
-        cells=tuple(read_cells(path.read_text(encoding="utf-8"), path)),
+        cells=cells,
         texts=tuple(_read_texts(texts)) if texts.exists() else (),
+        forms=_read_forms(folder / "cli.toml", cells),
     )
+
+
+def form_id(cell: str) -> str:
+    """The id of the cell that holds the CLI form of `cell`."""
+    return f"{cell}-cli"
 
 
 def read_cells(text: str, path: Path = Path("lesson.md")) -> Iterator[Cell]:
@@ -121,10 +131,7 @@ def _line_of(message: str) -> int:
 
 
 def _read_texts(path: Path) -> Iterator[Text]:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise SourceError(path, _line_of(str(error)), f"not valid TOML: {error}") from error
+    content = _read_toml(path)
     seen: set[str] = set()
     for text in _texts(content):
         if text.context in seen:
@@ -136,27 +143,49 @@ def _read_texts(path: Path) -> Iterator[Text]:
             raise SourceError(path, 1, f"{text.context!r} is missing or empty: {text.needed}")
 
 
+def _read_forms(path: Path, cells: Sequence[Cell]) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    kinds = {cell.id: cell.kind for cell in cells}
+    forms = _read_toml(path)
+    for name, text in forms.items():
+        if kinds.get(name) != "code":
+            raise SourceError(path, 1, f"lesson.md has no code cell {name!r}")
+        if not isinstance(text, str) or "aws " not in text or "```" in text:
+            raise SourceError(path, 1, f"{name!r} is not a text with a command of the AWS CLI")
+        if form_id(name) in kinds or not CELL_ID.fullmatch(form_id(name)):
+            raise SourceError(path, 1, f"the id {form_id(name)!r} is taken or too long")
+    return {name: text.strip("\n") for name, text in forms.items()}
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SourceError(path, _line_of(str(error)), f"not valid TOML: {error}") from error
+
+
 def _texts(content: dict[str, Any]) -> Iterator[Text]:
     """msgctxt: vocabulary:<id>:<field>, prediction:<step>:question, prediction:<step>:<n>:<field> with n
     from 0, check:<step>:title, check:<step>:<id>:<field>, teaching:<step>:<field>."""
     for row in content.get("vocabulary", []):
-        for field in ("word", "meaning", "example", "model"):
-            yield Text(f"vocabulary:{row['id']}:{field}", row.get(field, ""), _NEEDED.get(field, ""))
+        for part in ("word", "meaning", "example", "model"):
+            yield Text(f"vocabulary:{row['id']}:{part}", row.get(part, ""), _NEEDED.get(part, ""))
     for prediction in content.get("predictions", []):
         step = prediction["step"]
         yield Text(f"prediction:{step}:question", prediction["question"])
         for number, choice in enumerate(prediction["choices"]):
-            for field in ("text", "feedback"):
-                yield Text(f"prediction:{step}:{number}:{field}", choice.get(field, ""))
+            for part in ("text", "feedback"):
+                yield Text(f"prediction:{step}:{number}:{part}", choice.get(part, ""))
     for check in content.get("checks", []):
         step = check["step"]
         yield Text(f"check:{step}:title", check.get("title", ""))
         for item in check.get("items", []):
-            for field in ("text", "hint", "solution"):
-                yield Text(f"check:{step}:{item['id']}:{field}", item.get(field, ""), _NEEDED.get(field, ""))
+            for part in ("text", "hint", "solution"):
+                yield Text(f"check:{step}:{item['id']}:{part}", item.get(part, ""), _NEEDED.get(part, ""))
     for notes in content.get("teaching", []):
-        for field in ("ask", "demo", "watch"):
-            yield Text(f"teaching:{notes['step']}:{field}", notes.get(field, ""))
+        for part in ("ask", "demo", "watch"):
+            yield Text(f"teaching:{notes['step']}:{part}", notes.get(part, ""))
 
 
 _NEEDED = {

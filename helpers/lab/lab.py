@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from helpers.lab.faults import FaultNotice, LabFaults
     from helpers.lab.properties import Report
     from helpers.lab.rest import Rest
+    from helpers.lab.terminal import Terminal
     from helpers.lab.view import View
 
 _open: Lab | None = None
@@ -284,6 +285,13 @@ class Lab:
             )
         return found
 
+    def terminal(self) -> Terminal:
+        """How to use this account in a terminal: a line to type there, and what works in a cell."""
+        from helpers.lab.terminal import write_files
+
+        self._check_open()
+        return write_files(self.cloud, self.folder)
+
     def snapshot(self) -> View:
         """Queues, orders, decisions, runs and messages as they are now, as plain data."""
         self._check_open()
@@ -363,7 +371,7 @@ class Lab:
     def _open_account(self, port: int) -> None:
         self.cloud = self._start(port)
         self._closing.callback(self.cloud.close)
-        self.cloud.install()
+        self.cloud.install({FOLDER_VARIABLE: str(self.folder)})
         self.cloud.tables.creating_seconds = _TABLE_TAKES
         self._lesson: LessonWorld = self._world(self.cloud, self.folder, self.parameters)
         self._lesson.provide()
@@ -443,6 +451,9 @@ class Lab:
                 _("Choose one of these: {choices}.").format(choices=", ".join(f"`{name}`" for name in self.steps)),
             )
 
+
+FOLDER_VARIABLE = "ONCE_FOLDER"
+"""Names `Lab.folder` to the shells that a cell or a terminal starts: there they find the code of a function."""
 
 _TABLE_TAKES = 5.0
 """Seconds in which a new table is CREATING, unless a waiter asks: who writes at once meets the refusal of AWS."""

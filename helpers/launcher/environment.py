@@ -277,7 +277,7 @@ class Environment:
     def _trouble(self, what: str, output: str) -> Trouble:
         again = f"then type `{command('lab')}` again. Details: {self.log}"
         if _DISK_FULL.search(output):
-            return Trouble("The disk is full; the course needs about 600 MB.", f"Make room, {again}")
+            return Trouble("The disk is full; the course needs about 750 MB.", f"Make room, {again}")
         if _CERTIFICATE.search(output):
             return Trouble(
                 "The package index was reached, but its certificate is not trusted here.",

@@ -19,6 +19,7 @@ from helpers.lab.lab import Outcome
 from helpers.lab.presets import Counted, Preset
 from helpers.lab.properties import Report
 from helpers.lab.rest import Rest, WorkflowRest
+from helpers.lab.terminal import Terminal
 from helpers.lab.view import View
 from helpers.show import check_report, errors, explored, kept, results, writefile
 from helpers.show.bundle import Shown, bundle
@@ -45,6 +46,7 @@ SHOWN: dict[type, Callable[[Any], Shown]] = {
     Report: explored.report,
     Exploration: explored.exploration,
     GuardTable: explored.guards,
+    Terminal: results.terminal,
     View: ShownView,
 }
 

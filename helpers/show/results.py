@@ -11,6 +11,7 @@ from helpers.lab.lab import Outcome
 from helpers.lab.language import _, labelled
 from helpers.lab.presets import Counted, Preset
 from helpers.lab.rest import Rest
+from helpers.lab.terminal import Terminal
 from helpers.show.explored import ShownFindings
 from helpers.show.markup import Cell, Table, code, marked, page, plain
 from helpers.show.note import ShownNote
@@ -84,6 +85,12 @@ def rest(result: Rest) -> ShownNote:
 def notice(result: FaultNotice) -> ShownNote:
     """What a fault did or will do."""
     return ShownNote("⚡", "open", [result.text])
+
+
+def terminal(result: Terminal) -> ShownNote:
+    """How to use the account in a terminal."""
+    first, *more = result.sentences
+    return ShownNote("›", "calm", [first, f"`{result.line}`", *more])
 
 
 def preset(result: Preset) -> ShownNote:

@@ -9,7 +9,9 @@ import pytest
 
 from helpers.classroom.__main__ import main
 from helpers.classroom.projection import fresh_answers, prepare
-from helpers.course.syllabus import HERE
+from helpers.course.notebook import lesson_notebook, to_bytes
+from helpers.course.source import read_lesson
+from helpers.course.syllabus import HERE, read_course
 
 STORED = HERE.notebooks / "fr" / "02_idempotent_consumer.ipynb"
 
@@ -17,7 +19,8 @@ STORED = HERE.notebooks / "fr" / "02_idempotent_consumer.ipynb"
 def test_the_copy_has_the_cells_and_no_answers(tmp_path: Path) -> None:
     copy, kept = prepare(STORED, tmp_path)
     notebook, stored = nbformat.read(copy, 4), nbformat.read(STORED, 4)
-    assert [(cell.id, cell.source) for cell in notebook.cells] == [(cell.id, cell.source) for cell in stored.cells]
+    wanted = [(cell.id, cell.source) for cell in stored.cells if "cli" not in cell.metadata.get("tags", [])]
+    assert [(cell.id, cell.source) for cell in notebook.cells] == wanted
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
     assert kept is None
     text = copy.read_text(encoding="utf-8")
@@ -68,3 +71,12 @@ def test_a_wrong_lesson_or_language_says_which_there_are(wrong: list[str], capsy
     assert "order-file, idempotent-consumer, protected-workflow" in said
     assert "es, fr, ru" in said
     assert "Next: make project LESSON=" in said
+
+
+def test_the_class_sees_no_cli_forms(tmp_path: Path) -> None:
+    lesson = read_course(HERE).lesson("idempotent-consumer")
+    stored = tmp_path / "lesson.ipynb"
+    stored.write_bytes(to_bytes(lesson_notebook(read_lesson(lesson.folder), lambda _, text: text)))
+    copy, _ = prepare(stored, tmp_path / "copy")
+    assert "<details>" in stored.read_text(encoding="utf-8")
+    assert "<details>" not in copy.read_text(encoding="utf-8")

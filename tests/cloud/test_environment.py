@@ -8,7 +8,9 @@ from pathlib import Path
 import boto3
 import pytest
 
-from helpers.cloud import Cloud, environment
+from helpers.cloud import Cloud, environment, environment_file
+
+needs_the_cli = pytest.mark.skipif(environment.cli_folder() is None, reason="the AWS CLI is not installed")
 
 
 def test_variables_of_a_real_account_are_hidden_and_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,3 +108,71 @@ def test_a_program_that_sources_the_file_uses_the_account(cloud: Cloud, tmp_path
         },
     )
     assert answer.stdout.strip() == f"{cloud.endpoint}/{cloud.account_id}/from-a-terminal"
+
+
+@needs_the_cli
+def test_a_command_of_the_notebook_uses_the_account_without_a_flag(cloud: Cloud) -> None:
+    """SQS in us-east-1 is where the AWS CLI 1 passes over AWS_ENDPOINT_URL."""
+    path = os.environ["PATH"]
+    cloud.install()
+    try:
+        made = aws("sqs create-queue --queue-name from-a-cell --query QueueUrl --output text")
+        assert made == f"{cloud.endpoint}/{cloud.account_id}/from-a-cell"
+        assert made in cloud.client("sqs").list_queues()["QueueUrls"]
+        assert boto3.Session().available_profiles == []
+    finally:
+        cloud.uninstall()
+    assert os.environ["PATH"] == path
+
+
+def aws(command: str) -> str:
+    """What ``!aws …`` does in a cell: a shell with this process's variables."""
+    done = subprocess.run(f"aws {command}", shell=True, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout.strip()
+
+
+@needs_the_cli
+@pytest.mark.skipif(sys.platform == "win32", reason="the file is for POSIX shells")
+def test_a_terminal_that_sources_the_file_needs_no_flag_in_a_script_either(cloud: Cloud, tmp_path: Path) -> None:
+    file = tmp_path / "Курс été" / "aws.sh"
+    file.parent.mkdir()
+    cloud.write_environment_file(file)
+    url = cloud.client("sqs").create_queue(QueueName="from-a-script")["QueueUrl"]
+    script = tmp_path / "script"
+    script.write_text("aws sqs get-queue-url --queue-name from-a-script --output text\n", encoding="utf-8")
+    answer = subprocess.run(
+        ["sh", "-c", '. "$1"; sh "$2"', "sh", str(file), str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", "AWS_PROFILE": "production", "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9"},
+    )
+    assert answer.stdout.strip() == url
+
+
+# What the file for each shell holds: a quotation mark, a letter with an accent and a percent sign are kept.
+VARIABLES = {"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "ONCE_FOLDER": "C:\\l'été 100%"}
+
+
+@pytest.mark.parametrize(
+    ("name", "cli", "lines"),
+    [
+        (
+            "a.sh",
+            "C:\\a b\\Scripts",
+            ["export ONCE_FOLDER='C:\\l'\"'\"'été 100%'", "export PATH='/c/a b/Scripts':\"$PATH\""],
+        ),
+        ("a.sh", None, ['aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }']),
+        ("a.ps1", "C:\\x", ["$env:ONCE_FOLDER = 'C:\\l''été 100%'", f"$env:PATH = 'C:\\x{os.pathsep}' + $env:PATH"]),
+        ("a.cmd", "C:\\x", ['set "ONCE_FOLDER=C:\\l\'été 100%%"', f'set "PATH=C:\\x{os.pathsep}%PATH%"']),
+    ],
+)
+def test_the_suffix_says_for_which_shell_the_file_is(
+    tmp_path: Path, name: str, cli: str | None, lines: list[str]
+) -> None:
+    file = tmp_path / name
+    environment_file.write(file, {**VARIABLES, "PATH": "x"}, cli)
+    written = file.read_text(encoding="utf-8-sig" if name.endswith("ps1") else "utf-8").splitlines()
+    assert [line for line in lines if line not in written] == []
+    assert not [line for line in written if "PATH=x" in line]

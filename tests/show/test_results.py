@@ -23,6 +23,7 @@ from helpers.lab.presets import Counted, Preset, Script
 from helpers.lab.presets import Step as PresetStep
 from helpers.lab.properties import PROPERTIES, Report, Verdict
 from helpers.lab.rest import Rest, WorkflowRest
+from helpers.lab.terminal import Terminal
 from helpers.lab.view import DecisionView, ExecutionView, MessageView, QueueView, RunView, View
 from helpers.show import formatters
 from helpers.show.formatters import SHOWN, bundle_of
@@ -115,6 +116,7 @@ VALUES: list[Any] = [
     Rest(),
     Rest(0, 1, 0, 30, ("It failed: `x < 1`.", "1 message is hidden.")),
     FaultNotice("send-again", f"Sent: `{EVIL}`"),
+    Terminal(f". '/tmp/{EVIL}'"),
     PRESET,
     Counted(EVIL, 2, 1, 1, True),
     Counted("double-charge-1", 2, 2, 0, True, 2),

@@ -1,0 +1,81 @@
+"""A file that leads the programs of a terminal to the account: one line, and the AWS CLI uses it.
+
+The suffix says for which shell it is: `.ps1` for PowerShell, `.cmd` or `.bat` for the command prompt of Windows,
+anything else for a POSIX shell (`sh`, `bash`, `zsh`, Git Bash).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+
+def write(path: Path, variables: Mapping[str, str], cli: str | None) -> None:
+    """Write the file. `variables` are those of the account; `cli` is the folder that comes first in PATH, if any.
+
+    Without `cli` the AWS CLI is whichever the terminal finds; a POSIX shell and PowerShell then add the address to each
+    call, because the AWS CLI 1 passes over it for SQS (see helpers.aws_cli).
+    """
+    given = {name: value for name, value in variables.items() if name != "PATH"}
+    suffix = path.suffix.lower()
+    if suffix == ".ps1":
+        lines, encoding, newline = _powershell(given, cli), "utf-8-sig", "\r\n"  # PowerShell 5 takes no mark for ANSI
+    elif suffix in (".cmd", ".bat"):
+        lines, encoding, newline = _command_prompt(given, cli), "oem" if os.name == "nt" else "utf-8", "\r\n"
+    else:
+        lines, encoding, newline = _posix(given, cli), "utf-8", "\n"
+    # A shell runs what stands in it: nobody else may write to it, also when it was there before.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding=encoding, newline=newline) as file:
+        if os.name != "nt":
+            with contextlib.suppress(OSError):
+                os.fchmod(descriptor, 0o600)
+        file.write("\n".join(lines) + "\n")
+
+
+def _posix(variables: Mapping[str, str], cli: str | None) -> Iterator[str]:
+    # All of them: AWS_ENDPOINT_URL_SQS or AWS_IGNORE_CONFIGURED_ENDPOINT_URLS would lead elsewhere, too.
+    yield "unset BOTO_CONFIG $(env | sed -n 's/^\\(AWS_[A-Za-z0-9_]*\\)=.*/\\1/p')"
+    yield from (f"export {name}={shlex.quote(value)}" for name, value in variables.items())
+    # Git Bash would take the name of a log group, /aws/lambda/…, for a file of Windows.
+    yield "export MSYS_NO_PATHCONV=1"
+    if cli:
+        yield f'export PATH={shlex.quote(_for_git_bash(cli))}:"$PATH"'
+    else:
+        yield 'aws() { command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }'
+
+
+def _for_git_bash(folder: str) -> str:
+    """C:\\x becomes /c/x, as the PATH of Git Bash has it; other folders stay."""
+    drive = re.match(r"([A-Za-z]):[\\/]", folder)
+    return f"/{drive[1].lower()}/{folder[3:]}".replace("\\", "/") if drive else folder
+
+
+def _powershell(variables: Mapping[str, str], cli: str | None) -> Iterator[str]:
+    yield "Remove-Item Env:AWS_*, Env:BOTO_CONFIG -ErrorAction SilentlyContinue"
+    yield from (f"$env:{name} = {_single_quoted(value)}" for name, value in variables.items())
+    if cli:
+        yield f"$env:PATH = {_single_quoted(cli + os.pathsep)} + $env:PATH"
+    else:
+        yield (
+            "function aws { & (Get-Command aws -CommandType Application | Select-Object -First 1) "
+            "--endpoint-url $env:AWS_ENDPOINT_URL @args }"
+        )
+
+
+def _single_quoted(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _command_prompt(variables: Mapping[str, str], cli: str | None) -> Iterator[str]:
+    yield "@echo off"
+    yield 'for /f "delims==" %%v in (\'set AWS_ 2^>nul\') do set "%%v="'
+    yield 'set "BOTO_CONFIG="'
+    for name, value in variables.items():
+        yield f'set "{name}={value.replace("%", "%%")}"'
+    if cli:
+        yield f'set "PATH={cli.replace("%", "%%")}{os.pathsep}%PATH%"'
