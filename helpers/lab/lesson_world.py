@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from helpers.lab.errors import BadParameter, UnknownLesson
 from helpers.lab.evidence import Evidence, Order, order_of, read_job
 from helpers.lab.language import _
+from helpers.lab.parameters import listed, shown
 from helpers.lab.services import Services
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class LessonWorld(ABC):
     machine: ClassVar[str] = ""
     """The state machine of the lesson, empty when it has none."""
 
+    guards: ClassVar[Mapping[str, Path]] = {}
+    """The handlers that `lab.use_guard` writes in the place of the learner's own, by the names of their guards."""
+
     experiments: ClassVar[bool] = False
     """Whether `lab.experiment`, `lab.batch_experiment`, `lab.explore` and `lab.verify` belong to the lesson."""
 
@@ -121,6 +125,21 @@ class LessonWorld(ABC):
         """What happened to the lesson's own resources up to event `until`, as plain counts that JSON can hold."""
 
     # --- what most lessons share --------------------------------------------------------------------------------
+
+    def use_guard(self, guard: str) -> Path:
+        """Write the handler with this guard to `folder`/app.py, and let its worker do what it needs. Returns the file.
+
+        Raises BadParameter.
+        """
+        if guard not in self.guards:
+            raise BadParameter(
+                _("`{name}` is `{value}`, and there is no such choice.").format(name="guard", value=shown(guard)),
+                _("A guard stops the second effect of the same job. The lesson has workers with other guards, too."),
+                _("Choose one of these: {choices}.").format(choices=listed(tuple(self.guards))),
+            )
+        path = self.folder / "app.py"
+        path.write_text(self.guards[guard].read_text(encoding="utf-8"), encoding="utf-8", newline="\n")
+        return path
 
     @classmethod
     def choose(cls, chosen: Mapping[str, object]) -> Any:
