@@ -9,19 +9,14 @@ from pathlib import Path
 
 import nbformat
 
+from helpers.classroom.choice import Unknown, chosen_editions, chosen_language, chosen_lesson, title_of
 from helpers.classroom.notes_page import notes_page
 from helpers.classroom.projection import fresh_answers, prepare
 from helpers.classroom.slides import slides
 from helpers.classroom.teaching import read_notes
-from helpers.course import catalogs
-from helpers.course.gates import lookup
 from helpers.course.source import SourceError
-from helpers.course.syllabus import HERE, Course, Folders, Lesson, languages, read_course
-from helpers.lab.language import SOURCE, use
-
-
-class Unknown(LookupError):
-    """A lesson or a language that the course does not have. The text says which there are."""
+from helpers.course.syllabus import HERE, Course, Folders, read_course
+from helpers.lab.language import use
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,33 +33,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def write_slides(options: argparse.Namespace, folders: Folders, course: Course) -> None:
     """Write build/slides/<language>/<lesson>.html for the lessons and languages that are wanted."""
-    lessons = [_lesson(course, options.lesson)] if options.lesson else list(course.lessons)
-    spoken = [_language(folders, options.language)] if options.language else list(languages(folders))
     output = options.output or folders.root / "build" / "slides"
-    for lesson in lessons:
-        for language in spoken:
-            use(language)
-            notebook = nbformat.read(folders.notebooks / language / lesson.notebook, nbformat.NO_CONVERT)
-            page = slides(notebook, _title(lesson, language), read_notes(lesson))
-            path = output / language / f"{Path(lesson.notebook).stem}.html"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(page, encoding="utf-8", newline="\n")
-            print(f"Once: wrote {folders.shown(path)}")
+    for lesson, language in chosen_editions(course, folders, options.lesson, options.language, "slides"):
+        use(language)
+        notebook = nbformat.read(folders.notebooks / language / lesson.notebook, nbformat.NO_CONVERT)
+        page = slides(notebook, title_of(lesson, language), read_notes(lesson))
+        path = output / language / f"{Path(lesson.notebook).stem}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8", newline="\n")
+        print(f"Once: wrote {folders.shown(path)}")
 
 
 def prepare_projection(options: argparse.Namespace, folders: Folders, course: Course) -> None:
     """Write the notebook for the projector and the page of notes; print their places, each as "name TAB place"."""
-    if not options.lesson:
-        raise Unknown(f"say which lesson. {_choices(folders, course)}")
-    if not options.language:
-        raise Unknown(f"say which language. {_choices(folders, course)}")
-    lesson = _lesson(course, options.lesson, folders)
-    language = _language(folders, options.language, course)
+    lesson = chosen_lesson(course, folders, options.lesson, "project")
+    language = chosen_language(course, folders, options.language, "project")
     use(language)
     place = folders.root / "work" / "projection" / language
     copy, kept = prepare(folders.notebooks / language / lesson.notebook, place)
     page = place / f"{copy.stem}.html"
-    text = notes_page(_title(lesson, language), read_notes(lesson))
+    text = notes_page(title_of(lesson, language), read_notes(lesson))
     page.write_text(text, encoding="utf-8", newline="\n")
     answers, earlier = fresh_answers(place)
     if left := [folders.shown(path) for path in (kept, earlier) if path]:
@@ -72,32 +60,6 @@ def prepare_projection(options: argparse.Namespace, folders: Folders, course: Co
     print(f"answers\t{answers}")
     print(f"notebook\t{folders.shown(copy)}")
     print(f"notes\t{page}")
-
-
-def _title(lesson: Lesson, language: str) -> str:
-    return lookup(catalogs.read(lesson.catalog(language)))("course:title", lesson.title)
-
-
-def _lesson(course: Course, wanted: str, folders: Folders = HERE) -> Lesson:
-    for lesson in course.lessons:
-        if wanted in (lesson.slug, lesson.folder.name, str(lesson.number), Path(lesson.notebook).stem):
-            return lesson
-    raise Unknown(f"there is no lesson {wanted!r}. {_choices(folders, course)}")
-
-
-def _language(folders: Folders, wanted: str, course: Course | None = None) -> str:
-    if wanted in languages(folders):
-        return wanted
-    more = " The notebooks have no English edition." if wanted == SOURCE else ""
-    raise Unknown(f"there is no language {wanted!r}.{more} {_choices(folders, course or read_course(folders))}")
-
-
-def _choices(folders: Folders, course: Course) -> str:
-    slugs = ", ".join(lesson.slug for lesson in course.lessons)
-    return (
-        f"Lessons: {slugs}. Languages: {', '.join(languages(folders))}.\n"
-        f"Next: make project LESSON={course.lessons[-1].slug} LANG_={languages(folders)[0]}"
-    )
 
 
 def _parser() -> argparse.ArgumentParser:

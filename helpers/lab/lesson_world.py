@@ -126,19 +126,26 @@ class LessonWorld(ABC):
 
     # --- what most lessons share --------------------------------------------------------------------------------
 
+    @classmethod
+    def check_guard(cls, guard: object) -> None:
+        """Raises BadParameter for a guard that no worker of the lesson has."""
+        if guard not in cls.guards:
+            raise BadParameter(
+                _("`{name}` is `{value}`, and there is no such choice.").format(name="guard", value=shown(guard)),
+                _("The lesson has a worker for each of its guards."),
+                _("Choose one of these: {choices}.").format(choices=listed(tuple(cls.guards))),
+            )
+
     def use_guard(self, guard: str) -> Path:
         """Write the handler with this guard to `folder`/app.py, and let its worker do what it needs. Returns the file.
 
         Raises BadParameter.
         """
-        if guard not in self.guards:
-            raise BadParameter(
-                _("`{name}` is `{value}`, and there is no such choice.").format(name="guard", value=shown(guard)),
-                _("A guard stops the second effect of the same job. The lesson has workers with other guards, too."),
-                _("Choose one of these: {choices}.").format(choices=listed(tuple(self.guards))),
-            )
+        self.check_guard(guard)
         path = self.folder / "app.py"
-        path.write_text(self.guards[guard].read_text(encoding="utf-8"), encoding="utf-8", newline="\n")
+        # The line tells it from the code that the lesson provides: to deploy it again is a deployment, too.
+        code = f"# guard: {guard}\n{self.guards[guard].read_text(encoding='utf-8')}"
+        path.write_text(code, encoding="utf-8", newline="\n")
         return path
 
     @classmethod
