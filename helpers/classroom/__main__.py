@@ -1,4 +1,4 @@
-"""`python -m helpers.classroom`: the slides, and what `make project` needs before JupyterLab starts."""
+"""`python -m helpers.classroom`: slides, pages to print, and what `make project` needs before JupyterLab starts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from pathlib import Path
 import nbformat
 
 from helpers.classroom.choice import Unknown, chosen_editions, chosen_language, chosen_lesson, title_of
+from helpers.classroom.handout import for_the_class, for_the_teacher
 from helpers.classroom.notes_page import notes_page
+from helpers.classroom.paper import NotPrinted, browser, to_pdf
 from helpers.classroom.projection import fresh_answers, prepare
 from helpers.classroom.slides import slides
 from helpers.classroom.teaching import read_notes
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Course, Folders, read_course
 from helpers.lab.language import use
+from helpers.lab.lesson_texts import LessonTexts
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folders = Folders(options.root.resolve())
     try:
         options.run(options, folders, read_course(folders))
-    except (Unknown, SourceError) as error:
+    except (Unknown, SourceError, NotPrinted) as error:
         print(f"Once: {error}", file=sys.stderr)
         return 1
     return 0
@@ -42,6 +45,24 @@ def write_slides(options: argparse.Namespace, folders: Folders, course: Course) 
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8", newline="\n")
         print(f"Once: wrote {folders.shown(path)}")
+
+
+def write_handouts(options: argparse.Namespace, folders: Folders, course: Course) -> None:
+    """Write build/handouts/<language>/<lesson>.html and <lesson>_teacher.html; as PDF too, where a browser can."""
+    output = options.output or folders.root / "build" / "handouts"
+    program = browser() if options.pdf else None
+    for lesson, language in chosen_editions(course, folders, options.lesson, options.language, "handouts"):
+        use(language)
+        title, texts, notes = title_of(lesson, language), LessonTexts(lesson.slug), read_notes(lesson)
+        for name, edition in (("", for_the_class), ("_teacher", for_the_teacher)):
+            path = output / language / f"{Path(lesson.notebook).stem}{name}.html"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(edition(title, texts, notes), encoding="utf-8", newline="\n")
+            if program:
+                to_pdf(program, path, path.with_suffix(".pdf"))
+            print(f"Once: wrote {folders.shown(path)}{' and .pdf' if program else ''}", flush=True)
+    if options.pdf and not program:
+        print("Once: there is no Chromium, Chrome or Edge here to make PDFs. Print the pages from any browser.")
 
 
 def prepare_projection(options: argparse.Namespace, folders: Folders, course: Course) -> None:
@@ -69,9 +90,13 @@ def _parser() -> argparse.ArgumentParser:
     pages = commands.add_parser("slides", help="write slides from the stored notebooks")
     pages.set_defaults(run=write_slides)
     pages.add_argument("--output", type=Path, help="another folder than build/slides/")
+    paper = commands.add_parser("handouts", help="write pages to print")
+    paper.set_defaults(run=write_handouts)
+    paper.add_argument("--output", type=Path, help="another folder than build/handouts/")
+    paper.add_argument("--no-pdf", dest="pdf", action="store_false", help="only the HTML")
     projection = commands.add_parser("project", help="write what `make project` opens")
     projection.set_defaults(run=prepare_projection)
-    for command in (pages, projection):
+    for command in (pages, paper, projection):
         command.add_argument("--lesson", help="for example idempotent-consumer")
         command.add_argument("--language", help="for example fr")
     return parser

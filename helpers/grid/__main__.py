@@ -57,7 +57,7 @@ def _experiment(options: argparse.Namespace) -> int:
     guards = [path.read_text(encoding="utf-8") for path in world_of(lesson.slug).guards.values()]
     plan = runs(grid, digest_of(notebook, *guards))
     store = Store(options.output or folders.root / "build" / "experiments" / language / Path(lesson.notebook).stem)
-    digest = course_digest(folders.root)
+    digest = course_digest(folders.root) if options.dask else ""
 
     def job_of(run: Run) -> Job:
         return Job(run.key, text, run.values, language, digest)

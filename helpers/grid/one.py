@@ -26,7 +26,8 @@ LONGEST = 1800
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a run needs. `course` is the digest of the course that asks for it, `notebook` the text of the .ipynb."""
+    """What a run needs. `notebook` is the text of the .ipynb; `course` the digest of the course that asks for it, where
+    another machine must have the same, else empty."""
 
     key: str
     notebook: str
@@ -52,7 +53,7 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
     from helpers.course.execute import environment
     from helpers.grid.plan import course_digest
 
-    if course_digest(HERE.root) != job.course:
+    if job.course and course_digest(HERE.root) != job.course:
         return Executed(job.key, "", "this machine has another version of the course")
     with tempfile.TemporaryDirectory(prefix="once-grid-", ignore_cleanup_errors=True) as folder:
         place = Path(folder)
