@@ -29,7 +29,7 @@ from helpers.show.drawing import (
     wrapped,
 )
 
-_WIDTH = 21.0
+_WIDTH = 20.0
 _PAD = 0.7
 _ROOM = _WIDTH - 2 * _PAD
 _LINE = 1.3

@@ -66,7 +66,7 @@ def _results(client: Any, jobs: Sequence[Job]) -> Results:
     # A key of its own each time: the scheduler may still hold the result of an earlier call.
     futures = {client.submit(execute, job, pure=False, retries=1): job for job in jobs}
     try:
-        for future in as_completed(list(futures)):
+        for future in as_completed(list(futures), loop=client.loop):
             job = futures[future]
             if future.status == "finished":
                 yield future.result()

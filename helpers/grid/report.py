@@ -61,7 +61,10 @@ def _charts(grid: Values, rows: Sequence[Row]) -> str:
     first = next(iter(grid))
     items = "".join(f"<li>{icon}<span>{escape(words)}</span></li>" for icon, words in legend())
     line = escape(_("The vertical line: each order is written once."))
-    drawn = "".join(panels(first, rows))
+    one_by_one = panels(first, rows)
+    # In pairs: four, two or one side by side, never three and one.
+    pairs = ("".join(one_by_one[place : place + 2]) for place in range(0, len(one_by_one), 2))
+    drawn = "".join(f"<div>{pair}</div>" for pair in pairs)
     side_by_side = _(
         "Workers run side by side here. A guard that reads before it writes depends on which one is faster."
     )

@@ -20,6 +20,8 @@ import nbformat
 from helpers.grid.one import Executed, Job, execute
 from helpers.grid.plan import Run
 
+_REMARK = "papermill-error-cell-tag"
+
 Results = Generator[Executed, None, None]
 Start = Callable[[Sequence[Job]], Results]
 Told = Callable[[int, int, Run, str], None]
@@ -45,6 +47,8 @@ class Store:
         """
         path = self.failed(run) if done.error else self.finished(run)
         notebook = nbformat.reads(done.notebook or job.notebook, nbformat.NO_CONVERT)
+        # papermill's remarks, in English, above the cell whose error says the same.
+        notebook.cells = [cell for cell in notebook.cells if _REMARK not in cell.metadata.get("tags", [])]
         papermill = notebook.metadata.setdefault("papermill", {})
         for name in ("input_path", "output_path", "environment_variables"):
             papermill.pop(name, None)  # folders of the run that are gone
