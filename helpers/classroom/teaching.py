@@ -49,7 +49,9 @@ class Notes:
         if not self.minutes:
             return _("after the class")
         minutes = ngettext("{minutes} minute", "{minutes} minutes", self.minutes).format(minutes=self.minutes)
-        return _("{duration} (minute {begin} to {end})").format(duration=minutes, begin=self.begins, end=self.ends)
+        return _("{duration} (from minute {begin} to minute {end})").format(
+            duration=minutes, begin=self.begins, end=self.ends
+        )
 
     def html(self) -> str:
         """The notes as HTML, without the title."""
@@ -57,15 +59,16 @@ class Notes:
 
     def _parts(self) -> Iterator[str]:
         for sign, label, text in (
-            ("?", _("Ask"), self.ask),
-            ("▶", _("Show"), self.demo),
-            ("!", _("Watch for"), self.watch),
+            ("?", _("Question"), self.ask),
+            ("▶", _("On the screen"), self.demo),
+            ("!", _("What to watch for"), self.watch),
         ):
             if text:
                 said = f'<b><span aria-hidden="true">{sign} </span>{escape(labelled(label, ""))}</b>'
                 yield f"<p>{said}{prose(text).html}</p>"
         if self.prediction:
-            yield f"<p><b>{escape(labelled(_('Predict'), ''))}</b>{prose(self.prediction.question).html}</p><ol>"
+            asked = escape(labelled(_("What the class predicts"), ""))
+            yield f"<p><b>{asked}</b>{prose(self.prediction.question).html}</p><ol>"
             for choice in self.prediction.choices:
                 mark, word = ("✓", _("right")) if choice.right else ("✗", _("wrong"))
                 verdict = f'<b class="{"right" if choice.right else "wrong"}">{mark} {escape(word)}</b>'

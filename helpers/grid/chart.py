@@ -12,22 +12,8 @@ from typing import Any
 from helpers.grid.results import Row
 from helpers.grid.words import in_words, row_in_words
 from helpers.lab.language import _, labelled, ngettext
-from helpers.show.drawing import (
-    BAD,
-    BAR,
-    FRAME,
-    GOOD,
-    INK,
-    PAPER,
-    SOFT,
-    Drawing,
-    block,
-    inline,
-    lettering,
-    rectangle,
-    units,
-    wrapped,
-)
+from helpers.show.drawing import BAR, block, lettering, rectangle, wrapped
+from helpers.show.picture import BAD, GOOD, INK, PAGE, SOFT, Drawing, inline, units
 
 _WIDTH = 20.0
 _PAD = 0.7
@@ -122,7 +108,7 @@ def _panel(first: str, value: Any, rows: Sequence[Row], unit: float, head: float
         parts += _bar(row, x, y + 0.2, unit)
         y += 0.2 + BAR + _GAP
     height = y + _PAD - 0.3
-    frame = f"fill:{PAPER};stroke:{GOOD if safe else FRAME};stroke-width:{4 if safe else 1.5}"
+    frame = f"fill:{PAGE};stroke:{GOOD if safe else SOFT};stroke-width:{4 if safe else 1.5}"
     parts.insert(0, rectangle(0.15, 0.15, _WIDTH - 0.3, height - 0.3, frame, 0.4))
     style = f"display:block;width:{_WIDTH:g}em;max-width:100%;height:auto"
     return inline(Drawing(_WIDTH, height, "".join(parts), style, labelled(str(value), verdict), "; ".join(said)))

@@ -56,9 +56,9 @@ def scripts(faults: OrderFileFaults) -> tuple[Script, ...]:
         ),
         Script(
             "broken-message",
-            _("The message that nobody can read"),
+            _("The broken message"),
             _("Two messages. One order is stored at once. The other message is received again and again."),
-            _("The good order is stored once. The bad message waits in the dead-letter queue."),
+            _("The good order is stored once. The broken message waits in the dead-letter queue."),
             _NEEDS,
             (
                 Step(_("Send a message that is not JSON. Upload a good file after it."), bad),

@@ -68,7 +68,7 @@ def scripts(faults: LabFaults) -> tuple[Script, ...]:
         ),
         Script(
             "two-at-once",
-            _("Two workers at once"),
+            _("Two workers meet"),
             _("Two runs at the same time. The first one is held at its write until the second one has written."),
             _("The later run wrote the order. The first run began earlier, but its write was refused."),
             _NEEDS,
@@ -85,9 +85,9 @@ def scripts(faults: LabFaults) -> tuple[Script, ...]:
         ),
         Script(
             "poison-message",
-            _("The message that nobody can read"),
+            _("The broken message"),
             _("Two messages. One order is stored at once. The other message is received again and again."),
-            _("The good order is stored once. The bad message waits in the dead-letter queue."),
+            _("The good order is stored once. The broken message waits in the dead-letter queue."),
             _NEEDS,
             (
                 Step(_("Send a message that is not JSON, and a good job after it."), bad),

@@ -39,7 +39,7 @@ def scripts(faults: WorkflowFaults) -> tuple[Script, ...]:
         Script(
             "double-charge",
             _("The classic double charge"),
-            _("One execution, two attempts of StoreOrder. The first attempt fails after its write."),
+            _("One execution, two attempts of `StoreOrder`. The first attempt fails after its write."),
             _("The order has one accepted write. The condition refused the write of the second attempt."),
             _NEEDS,
             (

@@ -123,7 +123,7 @@ def _controls() -> list[Control]:
         Control(
             "poison_message",
             "in-queue",
-            _("Send a poison message"),
+            _("Send a broken message"),
             _("A program with an error sends a message that no worker can read."),
         ),
         Control(

@@ -5,9 +5,7 @@ block, so an effect too many is seen from the back of a room: it stands on the w
 numbers say the same as the colours.
 
 Each panel is a picture of its own with letters as large as the text around it, so that panels stand side by side on
-a wide page and below each other in a narrow one. The live page draws them in its theme. What is stored holds them as
-images on a white ground, because JupyterLab takes inline SVG out of a notebook that it does not trust, a fresh clone
-for example, and leaves only its letters.
+a wide page and below each other in a narrow one.
 """
 
 from __future__ import annotations
@@ -19,27 +17,24 @@ from html import escape
 from helpers.lab.experiments import ExperimentResult
 from helpers.lab.guard_comparison import GuardComparison
 from helpers.lab.language import _, labelled, ngettext
-from helpers.show.drawing import (
+from helpers.show.drawing import BAR, LETTER, block, lettering, rectangle, wrapped
+from helpers.show.markup import Cell, Table, code, folded, heading, marked, page, paragraph, plain, prose
+from helpers.show.picture import (
     BAD,
-    BAR,
-    FRAME,
     GOOD,
     INK,
-    LETTER,
-    PAPER,
+    PAGE,
     SOFT,
     Drawing,
-    block,
-    image,
     inline,
-    lettering,
-    rectangle,
+    shown,
     units,
-    wrapped,
+    without_theme,
 )
-from helpers.show.markup import Cell, Table, code, folded, heading, marked, page, paragraph, plain, prose
 
-_WIDTH = 15.0
+_WIDTH = 14.3
+"""Four panels side by side fill a slide of 1920 px with letters of 30 px."""
+
 _PAD = 0.7
 _ROOM = _WIDTH - 2 * _PAD
 _LINE = 1.3
@@ -58,7 +53,7 @@ class ShownGuards:
         return "\n".join([self._table().text(), "", _verdict(self._result).replace("`", "")])
 
     def html(self) -> str:
-        return self._page(image)
+        return self._page(shown)
 
     def live_html(self) -> str:
         """As `html`, in the colours of the page's theme."""
@@ -78,7 +73,7 @@ class ShownGuards:
 
     def picture(self) -> str:
         """The chart as one SVG image that needs nothing around it."""
-        return _whole(self._result)
+        return without_theme(inline(_whole(self._result)))
 
     def _table(self) -> Table:
         heads = [_("Guard"), _("Fault"), _("What happens"), _("Deliveries"), _("Effects"), _("One effect?")]
@@ -112,7 +107,7 @@ def fault_in_words(fault: str) -> str:
     return {
         "none": _("nothing goes wrong"),
         "producer-copy": _("copies, one by one"),
-        "interleaved": _("two copies at once"),
+        "interleaved": _("copies, two at once"),
         "crash-after-write": _("crash after the write"),
         "slow-worker": _("slow worker"),
     }[fault]
@@ -130,9 +125,9 @@ def _verdict(result: GuardComparison) -> str:
     """What the chart shows, in one sentence."""
     safe = [guard for guard in result.guards if result.safe(guard)]
     if not safe:
-        return _("None of these guards keeps exactly one effect per order in all of these cases.")
+        return _("No worker here has exactly one effect per order in all of these cases.")
     if len(safe) == len(result.guards):
-        return _("All of these guards keep exactly one effect per order in all of these cases.")
+        return _("Each of these guards keeps exactly one effect per order in all of these cases.")
     names = ", ".join(f"`{guard}`" for guard in safe)
     return _("Only with {guards} does an order have exactly one effect in all of these cases.").format(guards=names)
 
@@ -171,7 +166,8 @@ def _panel_alone(result: GuardComparison, guard: str) -> Drawing:
         _panel(result, guard, 0, 0),
         f"display:block;width:{_WIDTH:g}em;max-width:100%;height:auto",
         labelled(guard, _judged(result, guard)),
-        "; ".join(_row_in_words(row) for row in result.of(guard)),
+        "; ".join(_row_in_words(row) for row in result.of(guard)) + ".",
+        ground=PAGE,
     )
 
 
@@ -179,7 +175,7 @@ def _legend_html(drawn: Callable[[Drawing], str]) -> str:
     items = []
     line = "display:inline-flex;align-items:center;gap:.4em;margin-right:1.2em"
     for kind, words in _legend():
-        icon = Drawing(_BLOCK, BAR, block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none")
+        icon = Drawing(_BLOCK - 0.2, BAR, block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none", ground=PAGE)
         items.append(f'<span style="{line}">{drawn(icon)}<span>{escape(words)}</span></span>')
     return paragraph(Cell("", " ".join(items)))
 
@@ -192,7 +188,7 @@ def _legend() -> list[tuple[str, str]]:
     ]
 
 
-def _whole(result: GuardComparison) -> str:
+def _whole(result: GuardComparison) -> Drawing:
     """All panels in one image, with title, legend and verdict."""
     across = min(4, len(result.guards))
     step, tall = _WIDTH + 0.8, _height(result)
@@ -212,9 +208,9 @@ def _whole(result: GuardComparison) -> str:
     for line in textwrap.wrap(_verdict(result).replace("`", ""), int((width - 1.6) / LETTER)):
         parts.append(lettering(0.8, y, line, bold=True))
         y += _LINE
-    ground = f'<rect width="{units(width)}" height="{units(y)}" style="fill:{PAPER}"/>'
+    ground = f'<rect width="{units(width)}" height="{units(y)}" style="fill:{PAGE}"/>'
     said = " ".join(labelled(guard, "; ".join(map(_row_in_words, result.of(guard)))) + "." for guard in result.guards)
-    return inline(Drawing(width, y, ground + "".join(parts), "max-width:100%;height:auto", _title(), said))
+    return Drawing(width, y, ground + "".join(parts), "max-width:100%;height:auto", _title(), said)
 
 
 # --- one panel --------------------------------------------------------------------------------------------------
@@ -251,7 +247,7 @@ def _wrapped(text: str, room: float = _ROOM) -> list[str]:
 def _panel(result: GuardComparison, guard: str, left: float, top: float) -> str:
     safe = result.safe(guard)
     height = _height(result)
-    frame = f"fill:{PAPER};stroke:{GOOD if safe else FRAME};stroke-width:{4 if safe else 1.5}"
+    frame = f"fill:{PAGE};stroke:{GOOD if safe else SOFT};stroke-width:{4 if safe else 1.5}"
     x, y = left + _PAD, top + _PAD + 1
     parts = [rectangle(left + 0.15, top + 0.15, _WIDTH - 0.3, height - 0.3, frame, 0.4)]
     parts.append(lettering(x, y, guard, bold=True, mono=True))

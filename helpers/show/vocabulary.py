@@ -274,7 +274,9 @@ class _LiveTable:
         if other is None or other.text.strip() == self._fields[name].value.strip():
             return []
         kept = f'<p style="margin:.2em 0;white-space:pre-wrap">{plain(other.text).html}</p>'
-        where = paragraph(prose(_("It is kept in the file `{file}` too.").format(file=other.file.name)), soft=True)
+        where = paragraph(
+            prose(_("The other text is also kept in the file `{file}`.").format(file=other.file.name)), soft=True
+        )
         said = sign("!") + plain(_("Another notebook had written something else here.")).html
         return [box("open", said + folded(_("Show the other text"), Cell(other.text, kept + where)))]
 

@@ -60,7 +60,7 @@ def test_each_demonstration_of_the_queue_proves_the_guard(learner: Learner) -> N
         first = step_by_step(preset)
         assert counts(first) == QUEUE[preset.name], preset.name
         assert learner.lab.faults.armed() == [], preset.name
-    # The message that nobody can read, and nothing else.
+    # The broken message, and nothing else.
     assert learner.lab.outcome()["dead_lettered"] == before + 1
 
 
