@@ -4,7 +4,7 @@ LANG_ ?=
 LESSON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab project slides test bench pictures setup notebooks i18n lock clean
+.PHONY: help lab project slides handouts experiment test bench pictures setup notebooks i18n lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -18,6 +18,13 @@ project: ## open LESSON=idempotent-consumer LANG_=fr for the projector; notes fo
 
 slides: ## write slides that work offline into build/slides (all, or LESSON=… LANG_=…)
 	@$(PYTHON) -m helpers slides $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))
+
+handouts: ## write pages to print into build/handouts: for the class, and with answers (all, or LESSON=… LANG_=…)
+	@$(PYTHON) -m helpers handouts $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))
+
+experiment: ## run LESSON=idempotent-consumer LANG_=fr with each guard and fault; SET="duplicates=0,2" DASK=tcp://…
+	@$(PYTHON) -m helpers experiment $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_)) \
+		$(foreach one,$(SET),--set $(one)) $(if $(DASK),--dask $(DASK))
 
 lab-%:
 	@$(PYTHON) -m helpers lab --language $*

@@ -1,4 +1,4 @@
-"""`python -m helpers.classroom`: the slides, and what `make project` needs before JupyterLab starts."""
+"""`python -m helpers.classroom`: slides, pages to print, and what `make project` needs before JupyterLab starts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from pathlib import Path
 
 import nbformat
 
+from helpers.classroom.choice import Unknown, chosen_editions, chosen_language, chosen_lesson, title_of
+from helpers.classroom.handout import for_the_class, for_the_teacher
 from helpers.classroom.notes_page import notes_page
+from helpers.classroom.paper import NotPrinted, browser, to_pdf
 from helpers.classroom.projection import fresh_answers, prepare
 from helpers.classroom.slides import slides
 from helpers.classroom.teaching import read_notes
-from helpers.course import catalogs
-from helpers.course.gates import lookup
 from helpers.course.source import SourceError
-from helpers.course.syllabus import HERE, Course, Folders, Lesson, languages, read_course
-from helpers.lab.language import SOURCE, use
-
-
-class Unknown(LookupError):
-    """A lesson or a language that the course does not have. The text says which there are."""
+from helpers.course.syllabus import HERE, Course, Folders, read_course
+from helpers.lab.language import use
+from helpers.lab.lesson_texts import LessonTexts
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folders = Folders(options.root.resolve())
     try:
         options.run(options, folders, read_course(folders))
-    except (Unknown, SourceError) as error:
+    except (Unknown, SourceError, NotPrinted) as error:
         print(f"Once: {error}", file=sys.stderr)
         return 1
     return 0
@@ -38,33 +36,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def write_slides(options: argparse.Namespace, folders: Folders, course: Course) -> None:
     """Write build/slides/<language>/<lesson>.html for the lessons and languages that are wanted."""
-    lessons = [_lesson(course, options.lesson)] if options.lesson else list(course.lessons)
-    spoken = [_language(folders, options.language)] if options.language else list(languages(folders))
     output = options.output or folders.root / "build" / "slides"
-    for lesson in lessons:
-        for language in spoken:
-            use(language)
-            notebook = nbformat.read(folders.notebooks / language / lesson.notebook, nbformat.NO_CONVERT)
-            page = slides(notebook, _title(lesson, language), read_notes(lesson))
-            path = output / language / f"{Path(lesson.notebook).stem}.html"
+    for lesson, language in chosen_editions(course, folders, options.lesson, options.language, "slides"):
+        use(language)
+        notebook = nbformat.read(folders.notebooks / language / lesson.notebook, nbformat.NO_CONVERT)
+        page = slides(notebook, title_of(lesson, language), read_notes(lesson))
+        path = output / language / f"{Path(lesson.notebook).stem}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8", newline="\n")
+        print(f"Once: wrote {folders.shown(path)}")
+
+
+def write_handouts(options: argparse.Namespace, folders: Folders, course: Course) -> None:
+    """Write build/handouts/<language>/<lesson>.html and <lesson>_teacher.html; as PDF too, where a browser can."""
+    output = options.output or folders.root / "build" / "handouts"
+    program = browser() if options.pdf else None
+    for lesson, language in chosen_editions(course, folders, options.lesson, options.language, "handouts"):
+        use(language)
+        title, texts, notes = title_of(lesson, language), LessonTexts(lesson.slug), read_notes(lesson)
+        for name, edition in (("", for_the_class), ("_teacher", for_the_teacher)):
+            path = output / language / f"{Path(lesson.notebook).stem}{name}.html"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(page, encoding="utf-8", newline="\n")
-            print(f"Once: wrote {folders.shown(path)}")
+            path.write_text(edition(title, texts, notes), encoding="utf-8", newline="\n")
+            if program:
+                to_pdf(program, path, path.with_suffix(".pdf"))
+            print(f"Once: wrote {folders.shown(path)}{' and .pdf' if program else ''}", flush=True)
+    if options.pdf and not program:
+        print("Once: there is no Chromium, Chrome or Edge here to make PDFs. Print the pages from any browser.")
 
 
 def prepare_projection(options: argparse.Namespace, folders: Folders, course: Course) -> None:
     """Write the notebook for the projector and the page of notes; print their places, each as "name TAB place"."""
-    if not options.lesson:
-        raise Unknown(f"say which lesson. {_choices(folders, course)}")
-    if not options.language:
-        raise Unknown(f"say which language. {_choices(folders, course)}")
-    lesson = _lesson(course, options.lesson, folders)
-    language = _language(folders, options.language, course)
+    lesson = chosen_lesson(course, folders, options.lesson, "project")
+    language = chosen_language(course, folders, options.language, "project")
     use(language)
     place = folders.root / "work" / "projection" / language
     copy, kept = prepare(folders.notebooks / language / lesson.notebook, place)
     page = place / f"{copy.stem}.html"
-    text = notes_page(_title(lesson, language), read_notes(lesson))
+    text = notes_page(title_of(lesson, language), read_notes(lesson))
     page.write_text(text, encoding="utf-8", newline="\n")
     answers, earlier = fresh_answers(place)
     if left := [folders.shown(path) for path in (kept, earlier) if path]:
@@ -74,32 +83,6 @@ def prepare_projection(options: argparse.Namespace, folders: Folders, course: Co
     print(f"notes\t{page}")
 
 
-def _title(lesson: Lesson, language: str) -> str:
-    return lookup(catalogs.read(lesson.catalog(language)))("course:title", lesson.title)
-
-
-def _lesson(course: Course, wanted: str, folders: Folders = HERE) -> Lesson:
-    for lesson in course.lessons:
-        if wanted in (lesson.slug, lesson.folder.name, str(lesson.number), Path(lesson.notebook).stem):
-            return lesson
-    raise Unknown(f"there is no lesson {wanted!r}. {_choices(folders, course)}")
-
-
-def _language(folders: Folders, wanted: str, course: Course | None = None) -> str:
-    if wanted in languages(folders):
-        return wanted
-    more = " The notebooks have no English edition." if wanted == SOURCE else ""
-    raise Unknown(f"there is no language {wanted!r}.{more} {_choices(folders, course or read_course(folders))}")
-
-
-def _choices(folders: Folders, course: Course) -> str:
-    slugs = ", ".join(lesson.slug for lesson in course.lessons)
-    return (
-        f"Lessons: {slugs}. Languages: {', '.join(languages(folders))}.\n"
-        f"Next: make project LESSON={course.lessons[-1].slug} LANG_={languages(folders)[0]}"
-    )
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m helpers.classroom", description=__doc__)
     parser.add_argument("--root", type=Path, default=HERE.root, help="another checkout")
@@ -107,9 +90,13 @@ def _parser() -> argparse.ArgumentParser:
     pages = commands.add_parser("slides", help="write slides from the stored notebooks")
     pages.set_defaults(run=write_slides)
     pages.add_argument("--output", type=Path, help="another folder than build/slides/")
+    paper = commands.add_parser("handouts", help="write pages to print")
+    paper.set_defaults(run=write_handouts)
+    paper.add_argument("--output", type=Path, help="another folder than build/handouts/")
+    paper.add_argument("--no-pdf", dest="pdf", action="store_false", help="only the HTML")
     projection = commands.add_parser("project", help="write what `make project` opens")
     projection.set_defaults(run=prepare_projection)
-    for command in (pages, projection):
+    for command in (pages, paper, projection):
         command.add_argument("--lesson", help="for example idempotent-consumer")
         command.add_argument("--language", help="for example fr")
     return parser

@@ -20,12 +20,13 @@ def notes_page(title: str, notes: Sequence[Notes]) -> str:
         f"<title>{escape(labelled(_('Notes for the teacher'), title))}</title>\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
         f"<style>\n{style}</style>\n</head>\n<body>\n<header><p>{escape(_('Notes for the teacher'))} · {whole}</p>\n"
-        f"<h1>{escape(title)}</h1>\n{_keys()}</header>\n<main>\n{''.join(_step(one) for one in notes)}</main>\n"
+        f"<h1>{escape(title)}</h1>\n{_keys()}</header>\n<main>\n{''.join(section(one) for one in notes)}</main>\n"
         "</body>\n</html>\n"
     )
 
 
-def _step(notes: Notes) -> str:
+def section(notes: Notes) -> str:
+    """The notes of one step, with its title and its minutes."""
     return (
         f'<section id="{escape(notes.step)}">\n<h2>{escape(notes.title)}</h2>\n'
         f'<p class="time">{escape(notes.time)}</p>\n{notes.html()}\n</section>\n'

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from helpers.lab.errors import BadParameter
 from helpers.lab.evidence import Order, key_of, refused_by_condition, runs_for
@@ -49,6 +50,9 @@ FAULTS = ("none", "send-again", "other-details", "crash-after-write", "slow-work
 
 HANDLERS = LESSONS / "idempotent_consumer" / "handlers"
 
+_READS: Mapping[str, tuple[str, ...]] = {"read-then-write": ("dynamodb:GetItem",)}
+"""What a worker with this guard does beside its write."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
@@ -87,6 +91,14 @@ class IdempotentConsumer(QueueWorld):
     orders = ORDERS
     reference = REFERENCE
     experiments = True
+    guards: ClassVar[Mapping[str, Path]] = {
+        "none": HANDLERS / "unguarded.py",
+        "counter": HANDLERS / "counter.py",
+        "read-then-write": HANDLERS / "read_then_write.py",
+        "message-id": HANDLERS / "message_id_key.py",
+        "condition-only": HANDLERS / "condition_only.py",
+        "conditional-write": HANDLERS / "app.py",
+    }
 
     provided_code = ""
     """The hash of the code that the lesson deployed."""
@@ -98,8 +110,7 @@ class IdempotentConsumer(QueueWorld):
     def provide(self) -> None:
         """Make the function with its role and the two tables; the reference item is written here and never again."""
         services = self.services
-        rights = worker_rights(services, QUEUE, ORDERS, FUNCTION, ("dynamodb:PutItem", "dynamodb:UpdateItem"))
-        role = services.make_role(f"{FUNCTION}-role", rights)
+        role = services.make_role(f"{FUNCTION}-role", self._rights())
         code = zip_of({"app.py": (HANDLERS / "unguarded.py").read_text(encoding="utf-8")})
         made = services.make_function(FUNCTION, role, code, {"ORDERS_TABLE": ORDERS}, FUNCTION_TIMEOUT)
         services.make_table(ORDERS)
@@ -108,6 +119,16 @@ class IdempotentConsumer(QueueWorld):
         self._cloud.functions.wait_until_ready(FUNCTION)
         self.provided_code = made["CodeSha256"]
         self.provided_at = self._cloud.journal.last
+
+    def use_guard(self, guard: str) -> Path:
+        """As in `LessonWorld`; a worker that reads first may read."""
+        path = super().use_guard(guard)
+        self.services.set_rights(f"{FUNCTION}-role", self._rights(*_READS.get(guard, ())))
+        return path
+
+    def _rights(self, *more: str) -> list[dict[str, Any]]:
+        actions = ("dynamodb:PutItem", "dynamodb:UpdateItem", *more)
+        return worker_rights(self.services, QUEUE, ORDERS, FUNCTION, actions)
 
     def fresh(self) -> str:
         return _("The earlier account was closed, and this one is fresh: run the cells again from step 2.")

@@ -197,6 +197,19 @@ class Lab:
 
         return comparison.compare(ours, theirs)
 
+    def use_guard(self, guard: str) -> Path:
+        """Write a worker with this guard into `folder`/app.py, in the place of your own; pack and deploy it as usual.
+
+        `outcome` then names the guard. Returns the file. Raises BadParameter, and NotInLesson where the lesson has no
+        guards.
+        """
+        self._check_open()
+        if not self._lesson.guards:
+            raise self._not_in_lesson("use_guard")
+        path = self._lesson.use_guard(guard)
+        self._guard = guard
+        return path
+
     def experiment(self, guard: str, fault: str = "none", copies: int = 2) -> ExperimentResult:
         """One worker with one kind of guard under one fault, with resources of its own (see
         helpers.lab.experiments)."""
@@ -308,7 +321,8 @@ class Lab:
         """
         self._check_open()
         until, orders = self._end_of_repeat or (None, None)
-        return Outcome(self._lesson.counts(until, self._lesson.stored_orders() if orders is None else orders))
+        counts = self._lesson.counts(until, self._lesson.stored_orders() if orders is None else orders)
+        return Outcome({**counts, "guard": self._guard} if self._guard else counts)
 
     def reset(self) -> Lab:
         """A fresh account with fresh resources at the same address, in the same kernel. Answers stay untouched."""
@@ -378,6 +392,7 @@ class Lab:
         self.faults: LabFaults = self._lesson.make_faults()
         self._closing.callback(self.faults.close)
         self._fault_at_work = False
+        self._guard = ""
         self._end_of_repeat: tuple[int, tuple[Order, ...]] | None = None
         self._repeat_passed = False
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from helpers.lab.errors import BadParameter, UnknownLesson
 from helpers.lab.evidence import Evidence, Order, order_of, read_job
 from helpers.lab.language import _
+from helpers.lab.parameters import listed, shown
 from helpers.lab.services import Services
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class LessonWorld(ABC):
     machine: ClassVar[str] = ""
     """The state machine of the lesson, empty when it has none."""
 
+    guards: ClassVar[Mapping[str, Path]] = {}
+    """The handlers that `lab.use_guard` writes in the place of the learner's own, by the names of their guards."""
+
     experiments: ClassVar[bool] = False
     """Whether `lab.experiment`, `lab.batch_experiment`, `lab.explore` and `lab.verify` belong to the lesson."""
 
@@ -121,6 +125,28 @@ class LessonWorld(ABC):
         """What happened to the lesson's own resources up to event `until`, as plain counts that JSON can hold."""
 
     # --- what most lessons share --------------------------------------------------------------------------------
+
+    @classmethod
+    def check_guard(cls, guard: object) -> None:
+        """Raises BadParameter for a guard that no worker of the lesson has."""
+        if guard not in cls.guards:
+            raise BadParameter(
+                _("`{name}` is `{value}`, and there is no such choice.").format(name="guard", value=shown(guard)),
+                _("The lesson has a worker for each of its guards."),
+                _("Choose one of these: {choices}.").format(choices=listed(tuple(cls.guards))),
+            )
+
+    def use_guard(self, guard: str) -> Path:
+        """Write the handler with this guard to `folder`/app.py, and let its worker do what it needs. Returns the file.
+
+        Raises BadParameter.
+        """
+        self.check_guard(guard)
+        path = self.folder / "app.py"
+        # The line tells it from the code that the lesson provides: to deploy it again is a deployment, too.
+        code = f"# guard: {guard}\n{self.guards[guard].read_text(encoding='utf-8')}"
+        path.write_text(code, encoding="utf-8", newline="\n")
+        return path
 
     @classmethod
     def choose(cls, chosen: Mapping[str, object]) -> Any:

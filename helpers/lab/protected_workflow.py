@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from helpers.lab.errors import BadParameter
 from helpers.lab.evidence import Order, Run, key_of, refused_by_condition
@@ -94,6 +95,10 @@ class ProtectedWorkflow(LessonWorld):
     orders = ORDERS
     reference = REFERENCE
     machine = MACHINE
+    guards: ClassVar[Mapping[str, Path]] = {
+        "none": HANDLERS / "unguarded.py",
+        "conditional-write": HANDLERS / "app.py",
+    }
 
     provided_code = ""
     """The hash of the code that the lesson deployed."""

@@ -101,8 +101,13 @@ class Services:
         }
         iam = self.client("iam")
         role = iam.create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(policy([trust])))["Role"]
-        iam.put_role_policy(RoleName=name, PolicyName="rights", PolicyDocument=json.dumps(policy(statements)))
+        self.set_rights(name, statements)
         return str(role["Arn"])
+
+    def set_rights(self, role: str, statements: Sequence[Mapping[str, Any]]) -> None:
+        """Let a role of the lesson do exactly this."""
+        document = json.dumps(policy(statements))
+        self.client("iam").put_role_policy(RoleName=role, PolicyName="rights", PolicyDocument=document)
 
     def make_function(
         self,

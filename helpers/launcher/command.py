@@ -80,6 +80,34 @@ def _slides(options: argparse.Namespace, environment: Environment) -> int:
     ).returncode
 
 
+def _experiment(options: argparse.Namespace, environment: Environment) -> int:
+    python = environment.prepare("course")
+    wanted = {name: getattr(options, name) for name in ("lesson", "language", "processes", "dask", "output")}
+    given = [part for name, value in wanted.items() if value for part in (f"--{name}", str(value))]
+    given += [part for pair in options.set for part in ("--set", pair)]
+    return _to_its_end([python, "-m", "helpers.grid", *given], environment)
+
+
+def _handouts(options: argparse.Namespace, environment: Environment) -> int:
+    python = environment.prepare("course")
+    wanted = {"--lesson": options.lesson, "--language": options.language}
+    given = [part for name, value in wanted.items() if value for part in (name, value)]
+    return _to_its_end([python, "-m", "helpers.classroom", "handouts", *given], environment)
+
+
+def _to_its_end(command_line: Sequence[str | Path], environment: Environment) -> int:
+    """Run a program that answers Ctrl-C itself, and let it finish what it does then; a second Ctrl-C ends it."""
+    with subprocess.Popen(command_line, cwd=environment.root, env=environment.variables()) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                process.kill()
+                raise
+
+
 def _lock(options: argparse.Namespace, environment: Environment) -> int:
     from helpers.launcher.locks import write_locks
 
@@ -121,9 +149,15 @@ def parser() -> argparse.ArgumentParser:
     project = add("project", "open a lesson for the projector, with notes for the teacher", _project)
     project.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
     slides = add("slides", "write slides that work offline into build/slides", _slides)
-    for one in (project, slides):
+    handouts = add("handouts", "write pages to print into build/handouts, for the class and for the teacher", _handouts)
+    experiment = add("experiment", "run a lesson with all combinations of some values; writes a report", _experiment)
+    for one in (project, slides, handouts, experiment):
         one.add_argument("--lesson", help="for example idempotent-consumer")
         one.add_argument("--language", help="for example fr")
+    experiment.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="other values of a name")
+    experiment.add_argument("--processes", help="runs at once (default: one for each core)")
+    experiment.add_argument("--dask", metavar="ADDRESS", help="run on a Dask cluster: tcp://host:8786")
+    experiment.add_argument("--output", help="another folder than build/experiments/<language>/<lesson>")
     test = add("test", "run everything that CI runs", _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
     bench = add("bench", "measure the emulated account beside ministack", _bench)

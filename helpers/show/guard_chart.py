@@ -17,16 +17,14 @@ from html import escape
 from helpers.lab.experiments import ExperimentResult
 from helpers.lab.guard_comparison import GuardComparison
 from helpers.lab.language import _, labelled, ngettext
+from helpers.show.drawing import BAR, LETTER, block, lettering, rectangle, wrapped
 from helpers.show.markup import Cell, Table, code, folded, heading, marked, page, paragraph, plain, prose
 from helpers.show.picture import (
     BAD,
-    CALM,
     GOOD,
     INK,
-    MONO,
     PAGE,
     SOFT,
-    UNIT,
     Drawing,
     inline,
     shown,
@@ -40,8 +38,6 @@ _WIDTH = 14.3
 _PAD = 0.7
 _ROOM = _WIDTH - 2 * _PAD
 _LINE = 1.3
-_LETTER = 0.56
-_BAR = 1.5
 _BLOCK, _BLOCKS = 2.3, 8.2
 _GAP = 0.55
 _NUMBER = 1.25
@@ -179,7 +175,7 @@ def _legend_html(drawn: Callable[[Drawing], str]) -> str:
     items = []
     line = "display:inline-flex;align-items:center;gap:.4em;margin-right:1.2em"
     for kind, words in _legend():
-        icon = Drawing(_BLOCK - 0.2, _BAR, _block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none", ground=PAGE)
+        icon = Drawing(_BLOCK - 0.2, BAR, block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none", ground=PAGE)
         items.append(f'<span style="{line}">{drawn(icon)}<span>{escape(words)}</span></span>')
     return paragraph(Cell("", " ".join(items)))
 
@@ -199,18 +195,18 @@ def _whole(result: GuardComparison) -> Drawing:
     down = -(-len(result.guards) // across)
     width = max(across * step, 2 * step) + 0.8
     parts, y = [], 1.6
-    parts.append(_text(0.8, y, _title(), bold=True, size=1.2))
+    parts.append(lettering(0.8, y, _title(), bold=True, size=1.2))
     y += 1.6
     for kind, words in _legend():
-        parts += [_block(kind, 0.8, y - 1.15, _BLOCK), _text(1.2 + _BLOCK, y, words)]
+        parts += [block(kind, 0.8, y - 1.15, _BLOCK), lettering(1.2 + _BLOCK, y, words)]
         y += 1.9
     y -= 0.6
     for number, guard in enumerate(result.guards):
         row, column = divmod(number, across)
         parts.append(_panel(result, guard, 0.8 + column * step, y + row * (tall + 0.8)))
     y += down * (tall + 0.8) + 0.9
-    for line in textwrap.wrap(_verdict(result).replace("`", ""), int((width - 1.6) / _LETTER)):
-        parts.append(_text(0.8, y, line, bold=True))
+    for line in textwrap.wrap(_verdict(result).replace("`", ""), int((width - 1.6) / LETTER)):
+        parts.append(lettering(0.8, y, line, bold=True))
         y += _LINE
     ground = f'<rect width="{units(width)}" height="{units(y)}" style="fill:{PAGE}"/>'
     said = " ".join(labelled(guard, "; ".join(map(_row_in_words, result.of(guard)))) + "." for guard in result.guards)
@@ -241,11 +237,11 @@ def _head(result: GuardComparison) -> float:
 
 
 def _row_height(fault: str) -> float:
-    return len(_wrapped(fault_in_words(fault))) * _LINE + 0.2 + _BAR + _GAP
+    return len(_wrapped(fault_in_words(fault))) * _LINE + 0.2 + BAR + _GAP
 
 
 def _wrapped(text: str, room: float = _ROOM) -> list[str]:
-    return textwrap.wrap(text, int(room / _LETTER)) or [""]
+    return wrapped(text, room)
 
 
 def _panel(result: GuardComparison, guard: str, left: float, top: float) -> str:
@@ -253,28 +249,28 @@ def _panel(result: GuardComparison, guard: str, left: float, top: float) -> str:
     height = _height(result)
     frame = f"fill:{PAGE};stroke:{GOOD if safe else SOFT};stroke-width:{4 if safe else 1.5}"
     x, y = left + _PAD, top + _PAD + 1
-    parts = [_rectangle(left + 0.15, top + 0.15, _WIDTH - 0.3, height - 0.3, frame, 0.4)]
-    parts.append(_text(x, y, guard, bold=True, mono=True))
+    parts = [rectangle(left + 0.15, top + 0.15, _WIDTH - 0.3, height - 0.3, frame, 0.4)]
+    parts.append(lettering(x, y, guard, bold=True, mono=True))
     for line in _wrapped(guard_in_words(guard)):
         y += _LINE
-        parts.append(_text(x, y, line, colour=SOFT))
+        parts.append(lettering(x, y, line, colour=SOFT))
     for line in _wrapped(_judged(result, guard)):
         y += _LINE
-        parts.append(_text(x, y, line, colour="" if safe else BAD, bold=True))
+        parts.append(lettering(x, y, line, colour="" if safe else BAD, bold=True))
     y = top + _head(result)
     rows = result.of(guard)
-    block = _block_width(result)
+    width = _block_width(result)
     for row in rows:
         for line in _wrapped(fault_in_words(row.fault)):
-            parts.append(_text(x, y + 0.95, line))
+            parts.append(lettering(x, y + 0.95, line))
             y += _LINE
-        parts.append(_bar(row, x, y + 0.2, block))
+        parts.append(_bar(row, x, y + 0.2, width))
         # The line of the target stands beside the bars only, so that it crosses no letters.
         last = row is rows[-1]
-        parts.append(_target_line(x + block, y, y + _BAR + (1.3 if last else 0.4)))
-        y += 0.2 + _BAR + _GAP
+        parts.append(_target_line(x + width, y, y + BAR + (1.3 if last else 0.4)))
+        y += 0.2 + BAR + _GAP
     parts += [
-        _text(x + block + 0.5, y + 0.85 + number * _LINE, line) for number, line in enumerate(_target_lines(result))
+        lettering(x + width + 0.5, y + 0.85 + number * _LINE, line) for number, line in enumerate(_target_lines(result))
     ]
     return "".join(parts)
 
@@ -283,62 +279,13 @@ def _target_line(x: float, top: float, bottom: float) -> str:
     return f'<path d="M{units(x)} {units(top)} V{units(bottom)}" style="fill:none;stroke:{INK};stroke-width:2.5"/>'
 
 
-def _bar(row: ExperimentResult, x: float, y: float, block: float) -> str:
+def _bar(row: ExperimentResult, x: float, y: float, width: float) -> str:
     parts = []
     for number in range(max(row.deliveries, row.effects)):
         kind = "empty" if number >= row.effects else "extra" if number else "right"
         # The target line passes through the space after the first block.
-        parts.append(_block(kind, x + number * block + (0.2 if number else -0.1), y, block))
+        parts.append(block(kind, x + number * width + (0.2 if number else -0.1), y, width))
     sign, colour = ("✓", "") if row.effects == 1 else ("✗", BAD)
     numbers = f"{row.deliveries} → {row.effects} {sign}"
-    parts.append(_text(x + _ROOM, y + 1.2, numbers, colour=colour, bold=True, size=_NUMBER, anchor="end"))
+    parts.append(lettering(x + _ROOM, y + 1.2, numbers, colour=colour, bold=True, size=_NUMBER, anchor="end"))
     return "".join(parts)
-
-
-def _block(kind: str, x: float, y: float, width: float) -> str:
-    """One delivery."""
-    wide = width - 0.2
-    if kind == "empty":
-        style = f"fill:{PAGE};stroke:{SOFT};stroke-width:1.5;stroke-dasharray:4 3"
-        return _rectangle(x + 0.05, y + 0.05, wide - 0.1, _BAR - 0.1, style, 0.2)
-    drawn = _rectangle(x, y, wide, _BAR, f"fill:{CALM if kind == 'right' else BAD}", 0.2)
-    if kind == "right":
-        return drawn
-    middle, centre, arm = x + wide / 2, y + _BAR / 2, 0.32
-    cross = (
-        f"M{units(middle - arm)} {units(centre - arm)} L{units(middle + arm)} {units(centre + arm)} "
-        f"M{units(middle + arm)} {units(centre - arm)} L{units(middle - arm)} {units(centre + arm)}"
-    )
-    return drawn + f'<path d="{cross}" style="fill:none;stroke:{PAGE};stroke-width:3"/>'
-
-
-def _rectangle(x: float, y: float, width: float, height: float, style: str, round_by: float) -> str:
-    return (
-        f'<rect x="{units(x)}" y="{units(y)}" width="{units(width)}" height="{units(height)}" '
-        f'rx="{units(round_by)}" style="{style}"/>'
-    )
-
-
-def _text(
-    x: float,
-    y: float,
-    text: str,
-    *,
-    colour: str = "",
-    bold: bool = False,
-    mono: bool = False,
-    size: float = 1,
-    anchor: str = "",
-) -> str:
-    styles = {
-        "fill": colour,
-        "font-weight": "bold" if bold else "",
-        "font-size": f"{size * UNIT:g}px" if size != 1 else "",
-        "font-family": MONO if mono else "",
-        "text-anchor": anchor,
-    }
-    said = ";".join(f"{name}:{value}" for name, value in styles.items() if value)
-    style = f' style="{said}"' if said else ""
-    # Names stay as they are, also when a browser translates the page.
-    same = ' translate="no"' if mono else ""
-    return f'<text x="{units(x)}" y="{units(y)}"{same}{style}>{escape(text)}</text>\n'

@@ -11,7 +11,7 @@ import base64
 import csv
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -124,9 +124,8 @@ class Vocabulary:
         for a name and a date. With a `path`, the page is written there too.
         """
         written = {} if blank_lines else self.examples
-        rows = [self._row(entry, written.get(entry.id, ""), _LINES_ON_PAPER) for entry in self._entries]
         title = _("Vocabulary")
-        table = self._table(rows).html()
+        table = paper_table(self._entries, lambda entry: _own(written.get(entry.id, ""), _LINES_ON_PAPER))
         names = "".join(f"<span>{escape(labelled(what, ''))}</span>" for what in (_("Name"), _("Date")))
         who = f'<p class="who">{names}</p>'
         document = (
@@ -148,20 +147,25 @@ class Vocabulary:
         return "\n".join(lines)
 
     def html(self) -> str:
-        return page([self._table([self._row(entry, "") for entry in self._entries]).html()])
+        return page([paper_table(self._entries, lambda _entry: blank())])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return bundle(self, self.widget)
 
-    def _table(self, rows: Sequence[Sequence[Cell]]) -> Table:
-        return Table(_("Vocabulary"), [_("Word"), _("Meaning"), _("Example")], rows)
 
-    @staticmethod
-    def _row(entry: VocabularyRow, written: str, lines: int = 1) -> tuple[Cell, Cell, Cell]:
-        line = blank()
-        empty = Cell(line.text, line.html * lines)
-        example = prose(entry.example) if entry.example else plain(written) if written.strip() else empty
-        return prose(entry.word), prose(entry.meaning), example
+def paper_table(entries: Iterable[VocabularyRow], own: Callable[[VocabularyRow], Cell]) -> str:
+    """The table as HTML that stays as it is. `own` gives the example of an entry for which the learner writes one."""
+    rows = [
+        (prose(entry.word), prose(entry.meaning), prose(entry.example) if entry.example else own(entry))
+        for entry in entries
+    ]
+    return Table(_("Vocabulary"), [_("Word"), _("Meaning"), _("Example")], rows).html()
+
+
+def _own(written: str, lines: int) -> Cell:
+    """What the learner wrote, or lines to write on."""
+    line = blank()
+    return plain(written) if written.strip() else Cell(line.text, line.html * lines)
 
 
 class Compared:

@@ -1,0 +1,1 @@
+"""A lesson run many times by papermill, with each combination of its parameters. See `python -m helpers.grid`."""

@@ -1,0 +1,80 @@
+"""The same runs on the workers of a Dask cluster that exists already: `--dask tcp://host:8786`.
+
+Each machine has the course (the same version; this is checked) and starts `dask worker` in its environment. Dask is
+no part of the course: it is imported only here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from helpers.grid.one import Executed, Job, execute
+from helpers.grid.runner import Results, Start
+
+CONNECT = 15
+"""Seconds to reach the scheduler."""
+
+
+class NoCluster(RuntimeError):
+    """Dask is missing, or the scheduler does not answer. `next_step` says what to do."""
+
+    def __init__(self, what: str, next_step: str) -> None:
+        super().__init__(f"{what} {next_step}")
+        self.what = what
+        self.next_step = next_step
+
+
+def on_dask(address: str) -> Start:
+    """Run on the cluster whose scheduler has this address.
+
+    :raises NoCluster: there is no Dask here, no scheduler there, or no worker.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise NoCluster(
+            f"Dask is not installed here ({error.name or error}).",
+            'Install it beside the course: `python -m pip install "dask[distributed]"` in its environment.',
+        ) from error
+    try:
+        client = Client(address, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise NoCluster(
+            f"No Dask scheduler answers at {address}.",
+            "Start one with `dask scheduler`, and give the address that it prints, for example tcp://127.0.0.1:8786.",
+        ) from error
+    if not client.scheduler_info()["workers"]:
+        client.close()
+        raise NoCluster(
+            f"The Dask scheduler at {address} has no worker.",
+            f"On each machine, in the folder of the course: `dask worker {address}`.",
+        )
+
+    def start(jobs: Sequence[Job]) -> Results:
+        try:
+            yield from _results(client, jobs)
+        finally:
+            client.close()
+
+    return start
+
+
+def _results(client: Any, jobs: Sequence[Job]) -> Results:
+    from distributed import as_completed
+
+    # A key of its own each time: the scheduler may still hold the result of an earlier call.
+    futures = {client.submit(execute, job, pure=False, retries=1): job for job in jobs}
+    try:
+        for future in as_completed(list(futures), loop=client.loop):
+            job = futures[future]
+            if future.status == "finished":
+                yield future.result()
+            else:
+                # The worker was killed, or could not import the course.
+                error = future.exception() if future.status == "error" else future.status
+                yield Executed(job.key, "", f"on the cluster: {type(error).__name__}: {error}")
+            future.release()
+    except BaseException:
+        client.cancel(list(futures))
+        raise

@@ -1,0 +1,47 @@
+"""The same runs on a Dask cluster of two processes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.course.syllabus import HERE
+from helpers.grid.cluster import NoCluster, on_dask
+from helpers.grid.plan import course_digest
+from helpers.grid.results import read_rows
+from helpers.grid.runner import Store, run_all
+from tests.grid.small_runs import job, plan
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, protocol="tcp://", host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_the_workers_of_a_cluster_do_the_runs_and_a_bad_one_stops_none(address: str, tmp_path: Path) -> None:
+    store, runs = Store(tmp_path), plan(1, 2)
+    bad = "if number == 2:\n    raise ValueError('two is bad')"
+    digest = course_digest(HERE.root)
+    assert run_all(runs, lambda run: job(run, bad, digest), store, on_dask(address), lambda *_told: None) == 1
+    one, two = read_rows(runs, store, wanted=None)
+    assert (one.accepted, two.error) == (1, "ValueError: two is bad")
+
+
+def test_a_scheduler_that_does_not_answer_is_named_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("helpers.grid.cluster.CONNECT", 0.2)
+    with pytest.raises(NoCluster, match=r"tcp://127\.0\.0\.1:1.*dask scheduler"):
+        on_dask("tcp://127.0.0.1:1")
+
+
+def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(NoCluster, match="pip install"):
+        on_dask("tcp://127.0.0.1:1")
