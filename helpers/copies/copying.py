@@ -18,6 +18,7 @@ def state(stored: Path, copy: Path) -> State:
     """How a copy stands to the notebook that it was made of. Nothing is changed.
 
     :raises OSError: one of the two cannot be read.
+    :raises ValueError: what is stored is no notebook.
     """
     if not copy.exists():
         return "missing"
@@ -94,5 +95,5 @@ def _touched(copy: Path, results_count: bool, fresh: dict[str, object] | None = 
 def _source(stored: Path) -> dict[str, object]:
     notebook = read(stored)
     if notebook is None:
-        raise OSError(f"{stored} is not a notebook")
+        raise ValueError(f"{stored.name} is not a notebook")
     return notebook
