@@ -13,7 +13,8 @@ from helpers.launcher.words import _
 NEEDED_MB = 600
 # EDQUOT is not defined on Windows.
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
-_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+# The last two: a file lies where a folder should be.
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
 
 _NETWORK = re.compile(
     r"name resolution|NameResolutionError|NewConnectionError|ConnectTimeout|ReadTimeout|timed out|ProxyError|"
