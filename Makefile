@@ -4,7 +4,7 @@ LANG_ ?=
 LESSON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh project slides test bench pictures setup notebooks i18n lock clean
+.PHONY: help lab fresh doctor project slides test bench pictures setup notebooks i18n lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -15,6 +15,9 @@ lab: ## open the course in JupyterLab (first time: sets up .venv); lab-fr, lab-r
 
 fresh: ## start LESSON=idempotent-consumer LANG_=fr afresh; your earlier copy is kept beside the new one
 	@$(PYTHON) -m helpers fresh $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))
+
+doctor: ## look at this machine and say what to do
+	@$(PYTHON) -m helpers doctor $(if $(LANG_),--language $(LANG_))
 
 project: ## open LESSON=idempotent-consumer LANG_=fr for the projector; notes for the teacher's own screen
 	@$(PYTHON) -m helpers project $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))

@@ -33,6 +33,12 @@ def _lab(options: argparse.Namespace, environment: Environment) -> int:
     return open_lab(environment, language, options.browser, course_view(environment, language))
 
 
+def _doctor(options: argparse.Namespace, environment: Environment) -> int:
+    from helpers.launcher.doctor import doctor
+
+    return doctor(environment)
+
+
 def _fresh(options: argparse.Namespace, environment: Environment) -> int:
     from helpers.launcher.learner import start_afresh
 
@@ -136,6 +142,8 @@ def parser() -> argparse.ArgumentParser:
     for one in (fresh, project, slides):
         one.add_argument("--lesson", help="for example idempotent-consumer")
         one.add_argument("--language", help="for example fr")
+    examine = add("doctor", "look at this machine and say what to do", _doctor)
+    examine.add_argument("--language", help="answer in this language, for example fr (default: the system's)")
     test = add("test", "run everything that CI runs", _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
     bench = add("bench", "measure the emulated account beside ministack", _bench)

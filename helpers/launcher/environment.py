@@ -121,11 +121,33 @@ class Environment:
             gone += [name for name in names if not (record.parents[1] / name).exists()]
         return gone
 
+    def other_versions(self) -> list[str]:
+        """Packages that somebody exchanged: "jupyterlab 3.6.8 (not 4.6.6)". Takes a fraction of a second."""
+        locked: dict[str, set[str]] = {}
+        for line in (self.root / LOCKS["course"]).read_text(encoding="utf-8").splitlines():
+            if found := re.match(r"([A-Za-z0-9._-]+)==([^\s;\\]+)", line):
+                locked.setdefault(_normal(found[1]), set()).add(found[2])
+        others = []
+        for folder in sorted(self.folder.glob("[Ll]ib/**/site-packages/*.dist-info")):
+            package, _dash, version = folder.name.removesuffix(".dist-info").rpartition("-")
+            expected = locked.get(_normal(package))
+            if expected and version not in expected:
+                others.append(f"{_normal(package)} {version} (not {', '.join(sorted(expected))})")
+        return others
+
     def repair(self, name: Set) -> Path:
-        """Make an environment again from which files were deleted, though its stamp says that it is ready."""
+        """Make an environment again that was changed after its set-up, though its stamp says that it is ready.
+
+        Files were deleted from it, or packages exchanged for others.
+        """
         if self.ready(name) and (gone := self.missing()):
             text = _("Files are missing in .venv: {count}. One of them is {name}. It is made again.")
             say(text.format(count=len(gone), name=gone[0]))
+            with self._alone():
+                remove(self.folder)
+        elif self.ready(name) and (others := self.other_versions()):
+            text = _("Packages in .venv have another version than the course expects: {names}. It is made again.")
+            say(text.format(names=", ".join(others[:5])))
             with self._alone():
                 remove(self.folder)
         return self.prepare(name)
@@ -298,6 +320,11 @@ class Environment:
 def has_venv_module() -> bool:
     """Whether this Python can make environments; Debian ships the modules for it in a package of their own."""
     return all(importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip"))
+
+
+def _normal(name: str) -> str:
+    """A package's name as all tools understand it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def requirement(lock: Path, name: str) -> str | None:

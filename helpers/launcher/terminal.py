@@ -30,11 +30,16 @@ class Trouble(Exception):
         self.next_step = next_step
 
 
-def say(text: str) -> None:
-    """Print one line at once, also into a pipe, with characters that a terminal lacks replaced."""
+def printed(text: str) -> None:
+    """Print lines at once, also into a pipe, with characters that a terminal lacks replaced."""
     encoding = sys.stdout.encoding or "utf-8"
     with suppress(OSError):  # the terminal was closed
-        print(f"Once: {text}".encode(encoding, "replace").decode(encoding), flush=True)
+        print(text.encode(encoding, "replace").decode(encoding), flush=True)
+
+
+def say(text: str) -> None:
+    """Print one line about what happens."""
+    printed(f"Once: {text}")
 
 
 def complain(trouble: Trouble) -> None:

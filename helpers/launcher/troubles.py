@@ -34,34 +34,38 @@ def hopeless(output: str) -> bool:
 
 def failed_set_up(what: str, output: str, log: Path) -> Trouble:
     """What to say about a program of the set-up that failed, from what it printed."""
+    again = _("Then type `{command}` again. Details: {log}").format(command=command("lab"), log=log)
+    failure = known_failure(output)
+    if failure is None:
+        last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), _("no output"))
+        said = _("The last line of the output: {line}").format(line=last)
+        failure = Trouble(f"{what} {said}", _("Read the log and put right what it says."))
+    return Trouble(failure.what, f"{failure.next_step} {again}")
 
-    def trouble(what: str, next_step: str) -> Trouble:
-        again = _("Then type `{command}` again. Details: {log}").format(command=command("lab"), log=log)
-        return Trouble(what, f"{next_step} {again}")
 
+def known_failure(output: str) -> Trouble | None:
+    """What kept pip or uv from its work, when what it printed tells."""
     if _DISK_FULL.search(output):
-        return trouble(
+        return Trouble(
             _("The disk is full. The course needs about {size} MB.").format(size=NEEDED_MB),
             _("Make room on the disk."),
         )
     if _CERTIFICATE.search(output):
-        return trouble(
+        return Trouble(
             _("The package index was reached, but its certificate is not trusted here."),
             _("Behind a company’s proxy, set PIP_CERT and SSL_CERT_FILE to its certificate."),
         )
     if _NETWORK.search(output):
-        return trouble(
+        return Trouble(
             _("The package index cannot be reached. Only the first start needs the network."),
             _("Connect to the network. Behind a proxy, set HTTPS_PROXY."),
         )
     if _CHANGED.search(output):
-        return trouble(
+        return Trouble(
             _("A downloaded package is not the one that the course expects. It was not installed."),
             _("Empty the download cache: `{command}`.").format(command="python -m pip cache purge"),
         )
-    last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), _("no output"))
-    said = _("The last line of the output: {line}").format(line=last)
-    return trouble(f"{what} {said}", _("Read the log and put right what it says."))
+    return None
 
 
 def no_venv_module() -> Trouble:
