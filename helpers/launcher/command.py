@@ -10,6 +10,7 @@ from pathlib import Path
 
 from helpers.launcher import words
 from helpers.launcher.environment import ROOT, Environment, remove
+from helpers.launcher.installed import chosen
 from helpers.launcher.terminal import Trouble, command, complain, say
 from helpers.launcher.troubles import cannot_write
 from helpers.launcher.words import _
@@ -168,7 +169,7 @@ def run(arguments: Sequence[str], root: Path = ROOT) -> int:
     words.choose(arguments)
     options = parser().parse_args(list(arguments) or ["help"])
     try:
-        return options.run(options, Environment(root))
+        return options.run(options, chosen(root))
     except Trouble as trouble:
         complain(trouble)
         return 1

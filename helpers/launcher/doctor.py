@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from helpers.copies.learner import WORK
 from helpers.launcher.environment import LOCKS, Environment, has_venv_module, requirement
+from helpers.launcher.installed import Installed, old_jupyterlab, too_old
 from helpers.launcher.jupyter import FIRST_PORT, has_display
 from helpers.launcher.terminal import Trouble, command, printed
 from helpers.launcher.troubles import NEEDED_MB, known_failure, no_venv_module
@@ -29,7 +30,6 @@ from helpers.launcher.words import _
 
 Outcome = Literal["good", "note", "bad", "unknown"]
 
-OLDEST_JUPYTERLAB = (4, 5)
 RUNNING_MB = 100
 """Room for what a session writes: logs, deployed functions, copies."""
 
@@ -67,12 +67,12 @@ def doctor(environment: Environment) -> int:
 
 def findings(environment: Environment) -> Iterator[Finding]:
     """All lines, in an order in which what is wrong first explains what follows."""
-    python = _course_python(environment)
+    python = environment.python if environment.ready("course") else None
     set_up = python is None
     yield Finding("good", f"Python {sys.version.split()[0]}")
     yield disk(environment.root, NEEDED_MB if set_up else RUNNING_MB)
     yield from folders(environment.root)
-    yield installed(environment, python)
+    yield installed(environment)
     if set_up:
         yield venv_module()
         yield network(environment)
@@ -115,9 +115,9 @@ def folders(root: Path) -> Iterator[Finding]:
         yield Finding("good", _("The folders of the course can be written to."))
 
 
-def installed(environment: Environment, python: Path | None) -> Finding:
+def installed(environment: Environment) -> Finding:
     """The state of .venv, or of the environment of somebody else's making that is used in its place."""
-    if python is not None and python != environment.python:
+    if isinstance(environment, Installed):
         return Finding("good", _("The packages of the course are installed in {folder}.").format(folder=sys.prefix))
     repair = _("Repair it: `{command}`.").format(command=command("setup"))
     stamp = environment.stamp()
@@ -222,9 +222,9 @@ def course(environment: Environment, python: Path) -> Iterator[Finding]:
     version = str(seen.get("jupyterlab", ""))
     if not version:
         yield Finding("bad", _("JupyterLab is not installed."), repair)
-    elif _numbers(version) < OLDEST_JUPYTERLAB:
-        words = _("JupyterLab {version} is too old. The course needs {oldest} or newer.")
-        yield Finding("bad", words.format(version=version, oldest=".".join(map(str, OLDEST_JUPYTERLAB))), repair)
+    elif too_old(version):
+        words, update = old_jupyterlab(version)
+        yield Finding("bad", words, update if isinstance(environment, Installed) else repair)
     else:
         yield Finding("good", f"JupyterLab {version}")
     tried = {
@@ -261,21 +261,12 @@ def _answers(seen: Any) -> Finding:
     return Finding("good", _("Your answers are kept in {folder}.").format(folder=seen["folder"]))
 
 
-def _course_python(environment: Environment) -> Path | None:
-    """The Python that has the packages: that of .venv, or the one that runs (conda). None: set-up is needed."""
-    if environment.python.exists() and environment.stamp() is not None:
-        return environment.python if environment.ready("course") else None
-    needed = ("jupyterlab", "ipywidgets", "moto", "babel")
-    return Path(sys.executable) if all(importlib.util.find_spec(name) for name in needed) else None
-
-
 def _probe(environment: Environment, python: Path) -> dict[str, Any]:
-    variables = environment.variables() if python == environment.python else dict(os.environ)
     try:
         done = subprocess.run(
             [python, "-m", "helpers.launcher.probe"],
             cwd=environment.root,
-            env=variables,
+            env=environment.variables(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
@@ -293,7 +284,3 @@ def _probe(environment: Environment, python: Path) -> dict[str, Any]:
 
 def _of(trouble: Trouble) -> Finding:
     return Finding("bad", trouble.what, trouble.next_step)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

@@ -66,6 +66,11 @@ class Environment:
         """The environment's interpreter, there or not."""
         return self.folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
+    @property
+    def packages(self) -> Path:
+        """A folder above or at its site-packages."""
+        return self.folder
+
     def digest(self, name: Set) -> str:
         """SHA-256 of a lock file's text, whatever its line ends."""
         path = self.root / LOCKS[name]

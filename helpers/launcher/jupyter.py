@@ -109,7 +109,8 @@ def chosen_language(environment: Environment, wanted: str) -> str:
 
 def language_pack(environment: Environment, language: str) -> str | None:
     """The locale of the installed language pack for a language ("fr" gives "fr_FR"), or None."""
-    found = sorted(environment.folder.glob(f"**/site-packages/jupyterlab_language_pack_{language}_*/__init__.py"))
+    name = f"jupyterlab_language_pack_{language}_*/__init__.py"
+    found = sorted([*environment.packages.glob(name), *environment.packages.glob(f"[Ll]ib/**/site-packages/{name}")])
     return found[0].parent.name.removeprefix("jupyterlab_language_pack_") if found else None
 
 
