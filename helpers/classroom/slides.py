@@ -23,6 +23,7 @@ from helpers.classroom.flowchart import flowchart
 from helpers.classroom.teaching import Notes, heading_of
 from helpers.course.slideshow import slide_type
 from helpers.lab.language import _, current, labelled
+from helpers.show.picture import with_drawings
 
 HERE = Path(__file__).parent
 PAGES = HERE / "pages"
@@ -99,7 +100,7 @@ def _output(output: NotebookNode) -> str:
         return _text(f"{output.ename}: {output.evalue}")
     data = output.get("data", {})
     if "text/html" in data:
-        return str(data["text/html"])
+        return with_drawings(str(data["text/html"]))
     if "image/svg+xml" in data:
         return str(data["image/svg+xml"])
     return _text(data["text/plain"]) if "text/plain" in data else ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from helpers.lab.errors import BadParameter
-from helpers.lab.language import _
+from helpers.lab.language import _, labelled
 from helpers.lab.lesson_texts import CheckText
 
 Outcome = Literal["right", "not-yet", "not-attempted", "cannot-tell"]
@@ -95,7 +95,7 @@ class CheckReport:
     def __str__(self) -> str:
         lines = [self.title] if self.title else []
         for item in self.items:
-            lines.append(f"{in_words(item.outcome)}: {item.text}")
+            lines.append(labelled(in_words(item.outcome), item.text))
             lines += [f"  {more}" for more in (item.detail, item.hint) if more and item.outcome != "right"]
         return "\n".join(lines)
 

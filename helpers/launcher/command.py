@@ -10,7 +10,7 @@ from pathlib import Path
 
 from helpers.launcher import words
 from helpers.launcher.environment import ROOT, Environment, remove
-from helpers.launcher.installed import chosen
+from helpers.launcher.installed import chosen, old_jupyterlab, too_old
 from helpers.launcher.terminal import Trouble, command, complain, say
 from helpers.launcher.troubles import cannot_write
 from helpers.launcher.words import _
@@ -31,6 +31,9 @@ def _lab(options: argparse.Namespace, environment: Environment) -> int:
     # Before the set-up: nobody waits for minutes to read that the language has a typing error.
     language = chosen_language(environment, options.language) if options.language else None
     environment.prepare("course")
+    version = environment.jupyterlab_version()
+    if version is not None and too_old(version):
+        raise old_jupyterlab(environment, version)
     return open_lab(environment, language, options.browser, course_view(environment, language))
 
 

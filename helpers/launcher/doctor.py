@@ -223,8 +223,7 @@ def course(environment: Environment, python: Path) -> Iterator[Finding]:
     if not version:
         yield Finding("bad", _("JupyterLab is not installed."), repair)
     elif too_old(version):
-        words, update = old_jupyterlab(version)
-        yield Finding("bad", words, update if isinstance(environment, Installed) else repair)
+        yield _of(old_jupyterlab(environment, version))
     else:
         yield Finding("good", f"JupyterLab {version}")
     tried = {

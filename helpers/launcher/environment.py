@@ -126,6 +126,11 @@ class Environment:
             gone += [name for name in names if not (record.parents[1] / name).exists()]
         return gone
 
+    def jupyterlab_version(self) -> str | None:
+        """The version of JupyterLab that is in it, or None."""
+        found = sorted(self.folder.glob("[Ll]ib/**/site-packages/jupyterlab-*.dist-info"))
+        return found[0].name.removesuffix(".dist-info").partition("-")[2] if found else None
+
     def other_versions(self) -> list[str]:
         """Packages that somebody exchanged: "jupyterlab 3.6.8 (not 4.6.6)". Takes a fraction of a second."""
         locked: dict[str, set[str]] = {}

@@ -37,14 +37,17 @@ class Installed(Environment):
     def packages(self) -> Path:
         return Path(sysconfig.get_path("purelib"))
 
+    def jupyterlab_version(self) -> str | None:
+        try:
+            return importlib.metadata.version("jupyterlab")
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
     def ready(self, name: Set) -> bool:
         return name == "course" or importlib.util.find_spec("pytest") is not None
 
     def prepare(self, name: Set) -> Path:
-        """:raises Trouble: JupyterLab is too old, or the packages of the tests are missing."""
-        version = jupyterlab_version()
-        if version is not None and too_old(version):
-            raise Trouble(*old_jupyterlab(version))
+        """:raises Trouble: the packages of the tests are missing."""
         if not self.ready(name):
             raise Trouble(
                 _("The environment {folder} lacks what the tests need.").format(folder=sys.prefix),
@@ -74,27 +77,19 @@ def chosen(root: Path) -> Environment:
     return own
 
 
-def jupyterlab_version() -> str | None:
-    """The version of JupyterLab in this environment."""
-    try:
-        return importlib.metadata.version("jupyterlab")
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
 def too_old(version: str) -> bool:
     """Whether the course's controls do not work in this version of JupyterLab."""
     return tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST_JUPYTERLAB
 
 
-def old_jupyterlab(version: str) -> tuple[str, str]:
-    """What to say about it, and the next step."""
+def old_jupyterlab(environment: Environment, version: str) -> Trouble:
+    """What to say about a version that is too old."""
     oldest = ".".join(str(part) for part in OLDEST_JUPYTERLAB)
-    return (
-        _("JupyterLab {version} is too old. The course needs {oldest} or newer.").format(
-            version=version, oldest=oldest
-        ),
-        _(
+    if isinstance(environment, Installed):
+        step = _(
             "With conda: `{update}`. Without: leave this environment, and `{command}` makes one with the right version."
-        ).format(update="conda env update --file environment.yml", command=command("lab")),
-    )
+        ).format(update="conda env update --file environment.yml", command=command("lab"))
+    else:
+        step = _("Repair .venv: `{command}`.").format(command=command("setup"))
+    what = _("JupyterLab {version} is too old. The course needs {oldest} or newer.")
+    return Trouble(what.format(version=version, oldest=oldest), step)

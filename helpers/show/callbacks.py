@@ -7,6 +7,7 @@ callback runs in here, and what goes wrong is written where the learner has just
 from __future__ import annotations
 
 import functools
+import threading
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,22 @@ def shown_errors(show: Callable[[str], None]) -> Callable[[Callable[..., Any]], 
         return run
 
     return decorate
+
+
+def left_out_at_the_end(redraw: Callable[[], Any]) -> Callable[[], Any]:
+    """A redraw from a thread of its own, which the end of the kernel may overtake: pyzmq then takes no message any
+    more (zmq/utils/garbage.py, "requested during shutdown"), and nobody looks."""
+
+    @functools.wraps(redraw)
+    def run() -> Any:
+        try:
+            return redraw()
+        except RuntimeError:
+            if threading.main_thread().is_alive():
+                raise
+            return None
+
+    return run
 
 
 def error_box(error: BaseException) -> str:

@@ -17,7 +17,7 @@ import ipywidgets
 from helpers.lab.faults import ArmedFault, LabFaults
 from helpers.lab.language import _, labelled
 from helpers.show.bundle import bundle
-from helpers.show.callbacks import shown_errors
+from helpers.show.callbacks import left_out_at_the_end, shown_errors
 from helpers.show.fault_controls import DISARM_ALL, Control, Group, controls, groups
 from helpers.show.markup import Table, box, code, heading, page, paragraph, plain, prose, sign, without_marks
 
@@ -69,7 +69,7 @@ class FaultPanel:
             if self._pending or self._live is None:
                 return
             self._pending = True
-        timer = threading.Timer(_PATIENCE, self._show_now)
+        timer = threading.Timer(_PATIENCE, left_out_at_the_end(self._show_now))
         timer.daemon = True
         timer.start()
 

@@ -5,28 +5,38 @@ block, so an effect too many is seen from the back of a room: it stands on the w
 numbers say the same as the colours.
 
 Each panel is a picture of its own with letters as large as the text around it, so that panels stand side by side on
-a wide page and below each other in a narrow one. The live page draws them in its theme. What is stored holds them as
-images on a white ground, because JupyterLab takes inline SVG out of a notebook that it does not trust, a fresh clone
-for example, and leaves only its letters.
+a wide page and below each other in a narrow one.
 """
 
 from __future__ import annotations
 
 import textwrap
-from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import dataclass
 from html import escape
 
 from helpers.lab.experiments import ExperimentResult
 from helpers.lab.guard_comparison import GuardComparison
 from helpers.lab.language import _, labelled, ngettext
 from helpers.show.markup import Cell, Table, code, folded, heading, marked, page, paragraph, plain, prose
+from helpers.show.picture import (
+    BAD,
+    CALM,
+    GOOD,
+    INK,
+    MONO,
+    PAGE,
+    SOFT,
+    UNIT,
+    Drawing,
+    inline,
+    shown,
+    units,
+    without_theme,
+)
 
-_UNIT = 16
-"""Units of the drawing in one em."""
+_WIDTH = 14.3
+"""Four panels side by side fill a slide of 1920 px with letters of 30 px."""
 
-_WIDTH = 15.0
 _PAD = 0.7
 _ROOM = _WIDTH - 2 * _PAD
 _LINE = 1.3
@@ -35,18 +45,6 @@ _BAR = 1.5
 _BLOCK, _BLOCKS = 2.3, 8.2
 _GAP = 0.55
 _NUMBER = 1.25
-
-_INK = "var(--jp-content-font-color1,#1f1f1f)"
-_SOFT = "var(--jp-content-font-color2,#555)"
-_PAPER = "var(--jp-layout-color0,#fff)"
-"""The ground of the page itself: on the lighter one of cards, the dark theme's red has less contrast than 4.5:1."""
-
-_FRAME = "var(--jp-border-color1,#bdbdbd)"
-_RIGHT = "var(--jp-brand-color1,#1976d2)"
-_BAD = "var(--jp-error-color1,#d32f2f)"
-_GOOD = "var(--jp-success-color1,#388e3c)"
-_SANS = "var(--jp-content-font-family,sans-serif)"
-_MONO = "var(--jp-code-font-family,monospace)"
 
 
 class ShownGuards:
@@ -59,11 +57,11 @@ class ShownGuards:
         return "\n".join([self._table().text(), "", _verdict(self._result).replace("`", "")])
 
     def html(self) -> str:
-        return self._page(_image)
+        return self._page(shown)
 
     def live_html(self) -> str:
         """As `html`, in the colours of the page's theme."""
-        return self._page(_inline)
+        return self._page(inline)
 
     def _page(self, drawn: Callable[[Drawing], str]) -> str:
         numbers = self._table()
@@ -79,7 +77,7 @@ class ShownGuards:
 
     def picture(self) -> str:
         """The chart as one SVG image that needs nothing around it."""
-        return _whole(self._result)
+        return without_theme(inline(_whole(self._result)))
 
     def _table(self) -> Table:
         heads = [_("Guard"), _("Fault"), _("What happens"), _("Deliveries"), _("Effects"), _("One effect?")]
@@ -157,18 +155,6 @@ def _row_in_words(row: ExperimentResult) -> str:
 # --- the page ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """An SVG image with its size in em, and how it stands on a page. `title` and `said` are its text alternative."""
-
-    width: float
-    height: float
-    inside: str
-    style: str
-    title: str = ""
-    said: str = ""
-
-
 def _panels(result: GuardComparison, drawn: Callable[[Drawing], str]) -> str:
     """The panels in pairs: four, two or one side by side, never three and one."""
     panels = [drawn(_panel_alone(result, guard)) for guard in result.guards]
@@ -184,7 +170,8 @@ def _panel_alone(result: GuardComparison, guard: str) -> Drawing:
         _panel(result, guard, 0, 0),
         f"display:block;width:{_WIDTH:g}em;max-width:100%;height:auto",
         labelled(guard, _judged(result, guard)),
-        "; ".join(_row_in_words(row) for row in result.of(guard)),
+        "; ".join(_row_in_words(row) for row in result.of(guard)) + ".",
+        ground=PAGE,
     )
 
 
@@ -192,7 +179,7 @@ def _legend_html(drawn: Callable[[Drawing], str]) -> str:
     items = []
     line = "display:inline-flex;align-items:center;gap:.4em;margin-right:1.2em"
     for kind, words in _legend():
-        icon = Drawing(_BLOCK, _BAR, _block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none")
+        icon = Drawing(_BLOCK - 0.2, _BAR, _block(kind, 0, 0, _BLOCK), "height:1.1em;width:auto;flex:none", ground=PAGE)
         items.append(f'<span style="{line}">{drawn(icon)}<span>{escape(words)}</span></span>')
     return paragraph(Cell("", " ".join(items)))
 
@@ -205,28 +192,7 @@ def _legend() -> list[tuple[str, str]]:
     ]
 
 
-def _inline(drawing: Drawing) -> str:
-    """The image as SVG; its own width and height serve a viewer that ignores the style."""
-    role = 'role="img"' if drawing.title else 'aria-hidden="true"'
-    size = f'width="{_units(drawing.width)}" height="{_units(drawing.height)}"'
-    words = f"<title>{escape(drawing.title)}</title><desc>{escape(drawing.said)}</desc>" if drawing.title else ""
-    # The letters' size is the group's, not the image's: an em of the image stays one of the text around it.
-    letters = f"fill:{_INK};font-size:{_UNIT}px;font-family:{_SANS}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {role} {size} '
-        f'viewBox="0 0 {_units(drawing.width)} {_units(drawing.height)}" style="{drawing.style}">'
-        f'{words}<g style="{letters}">{drawing.inside}</g></svg>'
-    )
-
-
-def _image(drawing: Drawing) -> str:
-    """The image as an element that also a page keeps that allows no SVG in its text."""
-    data = b64encode(_inline(drawing).encode()).decode("ascii")
-    words = f"{drawing.title}. {drawing.said}" if drawing.title else ""
-    return f'<img alt="{escape(words)}" style="{drawing.style}" src="data:image/svg+xml;base64,{data}">'
-
-
-def _whole(result: GuardComparison) -> str:
+def _whole(result: GuardComparison) -> Drawing:
     """All panels in one image, with title, legend and verdict."""
     across = min(4, len(result.guards))
     step, tall = _WIDTH + 0.8, _height(result)
@@ -246,9 +212,9 @@ def _whole(result: GuardComparison) -> str:
     for line in textwrap.wrap(_verdict(result).replace("`", ""), int((width - 1.6) / _LETTER)):
         parts.append(_text(0.8, y, line, bold=True))
         y += _LINE
-    ground = f'<rect width="{_units(width)}" height="{_units(y)}" style="fill:{_PAPER}"/>'
+    ground = f'<rect width="{units(width)}" height="{units(y)}" style="fill:{PAGE}"/>'
     said = " ".join(labelled(guard, "; ".join(map(_row_in_words, result.of(guard)))) + "." for guard in result.guards)
-    return _inline(Drawing(width, y, ground + "".join(parts), "max-width:100%;height:auto", _title(), said))
+    return Drawing(width, y, ground + "".join(parts), "max-width:100%;height:auto", _title(), said)
 
 
 # --- one panel --------------------------------------------------------------------------------------------------
@@ -285,16 +251,16 @@ def _wrapped(text: str, room: float = _ROOM) -> list[str]:
 def _panel(result: GuardComparison, guard: str, left: float, top: float) -> str:
     safe = result.safe(guard)
     height = _height(result)
-    frame = f"fill:{_PAPER};stroke:{_GOOD if safe else _FRAME};stroke-width:{4 if safe else 1.5}"
+    frame = f"fill:{PAGE};stroke:{GOOD if safe else SOFT};stroke-width:{4 if safe else 1.5}"
     x, y = left + _PAD, top + _PAD + 1
     parts = [_rectangle(left + 0.15, top + 0.15, _WIDTH - 0.3, height - 0.3, frame, 0.4)]
     parts.append(_text(x, y, guard, bold=True, mono=True))
     for line in _wrapped(guard_in_words(guard)):
         y += _LINE
-        parts.append(_text(x, y, line, colour=_SOFT))
+        parts.append(_text(x, y, line, colour=SOFT))
     for line in _wrapped(_judged(result, guard)):
         y += _LINE
-        parts.append(_text(x, y, line, colour="" if safe else _BAD, bold=True))
+        parts.append(_text(x, y, line, colour="" if safe else BAD, bold=True))
     y = top + _head(result)
     rows = result.of(guard)
     block = _block_width(result)
@@ -314,7 +280,7 @@ def _panel(result: GuardComparison, guard: str, left: float, top: float) -> str:
 
 
 def _target_line(x: float, top: float, bottom: float) -> str:
-    return f'<path d="M{_units(x)} {_units(top)} V{_units(bottom)}" style="fill:none;stroke:{_INK};stroke-width:2.5"/>'
+    return f'<path d="M{units(x)} {units(top)} V{units(bottom)}" style="fill:none;stroke:{INK};stroke-width:2.5"/>'
 
 
 def _bar(row: ExperimentResult, x: float, y: float, block: float) -> str:
@@ -323,7 +289,7 @@ def _bar(row: ExperimentResult, x: float, y: float, block: float) -> str:
         kind = "empty" if number >= row.effects else "extra" if number else "right"
         # The target line passes through the space after the first block.
         parts.append(_block(kind, x + number * block + (0.2 if number else -0.1), y, block))
-    sign, colour = ("✓", "") if row.effects == 1 else ("✗", _BAD)
+    sign, colour = ("✓", "") if row.effects == 1 else ("✗", BAD)
     numbers = f"{row.deliveries} → {row.effects} {sign}"
     parts.append(_text(x + _ROOM, y + 1.2, numbers, colour=colour, bold=True, size=_NUMBER, anchor="end"))
     return "".join(parts)
@@ -333,23 +299,23 @@ def _block(kind: str, x: float, y: float, width: float) -> str:
     """One delivery."""
     wide = width - 0.2
     if kind == "empty":
-        style = f"fill:{_PAPER};stroke:{_SOFT};stroke-width:1.5;stroke-dasharray:4 3"
+        style = f"fill:{PAGE};stroke:{SOFT};stroke-width:1.5;stroke-dasharray:4 3"
         return _rectangle(x + 0.05, y + 0.05, wide - 0.1, _BAR - 0.1, style, 0.2)
-    drawn = _rectangle(x, y, wide, _BAR, f"fill:{_RIGHT if kind == 'right' else _BAD}", 0.2)
+    drawn = _rectangle(x, y, wide, _BAR, f"fill:{CALM if kind == 'right' else BAD}", 0.2)
     if kind == "right":
         return drawn
     middle, centre, arm = x + wide / 2, y + _BAR / 2, 0.32
     cross = (
-        f"M{_units(middle - arm)} {_units(centre - arm)} L{_units(middle + arm)} {_units(centre + arm)} "
-        f"M{_units(middle + arm)} {_units(centre - arm)} L{_units(middle - arm)} {_units(centre + arm)}"
+        f"M{units(middle - arm)} {units(centre - arm)} L{units(middle + arm)} {units(centre + arm)} "
+        f"M{units(middle + arm)} {units(centre - arm)} L{units(middle - arm)} {units(centre + arm)}"
     )
-    return drawn + f'<path d="{cross}" style="fill:none;stroke:{_PAPER};stroke-width:3"/>'
+    return drawn + f'<path d="{cross}" style="fill:none;stroke:{PAGE};stroke-width:3"/>'
 
 
 def _rectangle(x: float, y: float, width: float, height: float, style: str, round_by: float) -> str:
     return (
-        f'<rect x="{_units(x)}" y="{_units(y)}" width="{_units(width)}" height="{_units(height)}" '
-        f'rx="{_units(round_by)}" style="{style}"/>'
+        f'<rect x="{units(x)}" y="{units(y)}" width="{units(width)}" height="{units(height)}" '
+        f'rx="{units(round_by)}" style="{style}"/>'
     )
 
 
@@ -367,16 +333,12 @@ def _text(
     styles = {
         "fill": colour,
         "font-weight": "bold" if bold else "",
-        "font-size": f"{size * _UNIT:g}px" if size != 1 else "",
-        "font-family": _MONO if mono else "",
+        "font-size": f"{size * UNIT:g}px" if size != 1 else "",
+        "font-family": MONO if mono else "",
         "text-anchor": anchor,
     }
     said = ";".join(f"{name}:{value}" for name, value in styles.items() if value)
     style = f' style="{said}"' if said else ""
     # Names stay as they are, also when a browser translates the page.
     same = ' translate="no"' if mono else ""
-    return f'<text x="{_units(x)}" y="{_units(y)}"{same}{style}>{escape(text)}</text>\n'
-
-
-def _units(length: float) -> str:
-    return f"{length * _UNIT:.1f}".rstrip("0").rstrip(".")
+    return f'<text x="{units(x)}" y="{units(y)}"{same}{style}>{escape(text)}</text>\n'

@@ -349,7 +349,7 @@ def _picture(told: Chronicle, lane: Lane, newest: bool) -> str:
     opened = " open" if newest else ""
     return (
         f'<details data-k="{plain(lane.key).html}"{opened}><summary>{plain(title).html}</summary>'
-        f"{picture(machine, told_so_far)}</details>"
+        f"{picture(machine, told_so_far, live=True)}</details>"
     )
 
 

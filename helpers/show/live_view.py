@@ -24,6 +24,7 @@ from helpers.lab.chronicle import Chronicle
 from helpers.lab.language import _, current
 from helpers.show import live_sections
 from helpers.show.bundle import bundle, view_of
+from helpers.show.callbacks import left_out_at_the_end, shown_errors
 from helpers.show.live import beside_cells
 from helpers.show.live_sections import Now, Remembered
 from helpers.show.markup import box, paragraph, plain, sign
@@ -128,7 +129,7 @@ class LiveView:
     def _begin(self) -> None:
         assert self._told is not None
         self.draw()
-        self._follower = _Follower(self._told, self.draw)
+        self._follower = _Follower(self._told, left_out_at_the_end(self.draw))
 
     # --- the widget ---------------------------------------------------------------------------------------------
 
@@ -139,7 +140,7 @@ class LiveView:
             self.stop()
             widget = LiveWidget(words=_words(), lang=current())
             widget.name = widget.model_id
-            widget.on_msg(self._asked)
+            widget.on_msg(shown_errors(self._say)(self._asked))
             beside_cells(widget)
             self.widget_or_none = widget
             if self._told is not None:
@@ -152,6 +153,11 @@ class LiveView:
         elif asked.get("ask") == "order":
             self._common = not self._common
             self.draw()
+
+    def _say(self, html: str) -> None:
+        """Show what went wrong with a button of the view."""
+        if self.widget_or_none is not None:
+            self.widget_or_none.status = html
 
     def dock(self) -> None:
         """Open the view beside the cells, in JupyterLab with the sidecar extension. An open one is replaced."""

@@ -14,18 +14,9 @@ from typing import Literal
 
 from helpers.lab.lanes import Lane, Mark, MarkKind
 from helpers.lab.language import _, labelled
-
-UNIT = 16
-"""Units of the drawing in one em."""
+from helpers.show.picture import BAD, CALM, GOOD, INK, OPEN, PAPER
 
 _HALF = 13.0
-_INK = "var(--jp-content-font-color1,currentColor)"
-_PAPER = "var(--jp-layout-color1,transparent)"
-_GOOD = "var(--jp-success-color1,#388e3c)"
-_BAD = "var(--jp-error-color1,#d32f2f)"
-_OPEN = "var(--jp-warn-color1,#f57c00)"
-_CALM = "var(--jp-brand-color1,#1976d2)"
-_SANS = "var(--jp-content-font-family,sans-serif)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +29,23 @@ class Look:
 
 
 LOOKS: dict[MarkKind, Look] = {
-    "sent": Look("circle", "→", _CALM),
-    "received": Look("square", "1", _CALM),
-    "run": Look("square", "λ", _INK),
-    "written": Look("diamond", "+", _GOOD),
-    "refused": Look("octagon", "✗", _OPEN),
-    "failed": Look("triangle", "!", _BAD),
-    "timeout": Look("triangle", "…", _BAD),
-    "crashed": Look("burst", "!", _BAD),
-    "acknowledged": Look("circle", "✓", _GOOD),
-    "returned": Look("house", "↩", _OPEN),
-    "dead-lettered": Look("tray", "↓", _BAD),
-    "removed": Look("dashed", "–", _INK),
-    "started": Look("circle", "▸", _CALM),
-    "state": Look("square", "•", _CALM),
-    "retry": Look("house", "↻", _OPEN),
-    "ended": Look("circle", "✓", _GOOD),
-    "stopped": Look("octagon", "■", _BAD),
+    "sent": Look("circle", "→", CALM),
+    "received": Look("square", "1", CALM),
+    "run": Look("square", "λ", INK),
+    "written": Look("diamond", "+", GOOD),
+    "refused": Look("octagon", "✗", OPEN),
+    "failed": Look("triangle", "!", BAD),
+    "timeout": Look("triangle", "…", BAD),
+    "crashed": Look("burst", "!", BAD),
+    "acknowledged": Look("circle", "✓", GOOD),
+    "returned": Look("house", "↩", OPEN),
+    "dead-lettered": Look("tray", "↓", BAD),
+    "removed": Look("dashed", "–", INK),
+    "started": Look("circle", "▸", CALM),
+    "state": Look("square", "•", CALM),
+    "retry": Look("house", "↻", OPEN),
+    "ended": Look("circle", "✓", GOOD),
+    "stopped": Look("octagon", "■", BAD),
 }
 """In the order of the legend."""
 
@@ -92,10 +83,10 @@ def title_of(lane: Lane) -> str:
 
 def story_of(lane: Lane, mark: Mark, *, measured: bool) -> str:
     """What a mark tells, in a sentence or two. `measured`: with durations, which differ from run to run."""
-    return labelled(title_of(lane), _sentence(mark, measured))
+    return labelled(title_of(lane), sentence_of(mark, measured))
 
 
-def _sentence(mark: Mark, measured: bool) -> str:
+def sentence_of(mark: Mark, measured: bool) -> str:
     about = {"key": mark.about, "delivery": mark.delivery, "error": mark.error}
     if mark.kind == "run":
         return _run(mark, measured)
@@ -136,22 +127,24 @@ def _run(mark: Mark, measured: bool) -> str:
     return begun + " " + _("It takes {milliseconds} ms.").format(milliseconds=round(mark.milliseconds))
 
 
+def marks(inside: str) -> str:
+    """Around all marks of a drawing: what they have in common."""
+    style = f"fill:{PAPER};stroke-width:2.4;text-anchor:middle;font-weight:bold"
+    return f'<g style="{style}">{inside}</g>'
+
+
 def drawn(kind: MarkKind, x: float, y: float, sign: str = "") -> str:
     """The shape and the sign of a mark around a point."""
     look = LOOKS[kind]
-    edge = f'fill="{_PAPER}" stroke="{look.colour}" stroke-width="2.4"'
-    shape = f'<path d="{_outline(look.shape, x, y)}" {edge}{_DASHES if look.shape == "dashed" else ""}/>'
+    dashes = _DASHES if look.shape == "dashed" else ""
+    shape = f'<path d="{_outline(look.shape, x, y)}" stroke="{look.colour}"{dashes}/>'
     low = 3.0 if look.shape == "triangle" else 0.0
     return shape + letters(sign or look.sign, x, y + low)
 
 
-def letters(text: str, x: float, y: float, *, size: float = 16.5, anchor: str = "middle", bold: bool = True) -> str:
+def letters(text: str, x: float, y: float, *, size: float = 16.5) -> str:
     """Text around a point. (`dominant-baseline` is not drawn everywhere: the base line is moved by hand.)"""
-    weight = ' font-weight="bold"' if bold else ""
-    return (
-        f'<text x="{x:g}" y="{y + size * 0.35:g}" text-anchor="{anchor}" font-size="{size:g}"{weight} '
-        f'fill="{_INK}" font-family="{_SANS}">{escape(text)}</text>'
-    )
+    return f'<text x="{x:g}" y="{y + size * 0.35:g}" font-size="{size:g}" fill="{INK}">{escape(text)}</text>'
 
 
 _DASHES = ' stroke-dasharray="4 3"'

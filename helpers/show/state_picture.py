@@ -16,12 +16,10 @@ from typing import Any, Literal
 from helpers.lab.executions import Arrow, Attempt, Execution, State, StateMachine, Visit, in_words
 from helpers.lab.language import _, labelled, ngettext
 from helpers.show.markup import SCROLLED_BY_KEYBOARD
-from helpers.show.state_layout import Box, Layout, Way, layout
+from helpers.show.picture import BAD, CALM, INK, MONO, PAGE, PAPER, SOFT, Drawing, inline, shown, units
+from helpers.show.state_layout import Box, Way, layout
 
 Look = Literal["name", "words", "code"]
-
-_UNIT = 16
-"""Units of the drawing in one em."""
 
 _LINE = 1.45
 _PADDING = 0.7
@@ -29,14 +27,6 @@ _LARGEST, _SMALLEST = 1.75, 0.75
 _LETTER = {"name": 0.62, "words": 0.56, "code": 0.61}
 _WIDEST = 24
 _MOST_ATTEMPTS = 5
-
-_INK = "var(--jp-content-font-color1,currentColor)"
-_SOFT = "var(--jp-content-font-color2,currentColor)"
-_PAPER = "var(--jp-layout-color1,transparent)"
-_PATH = "var(--jp-brand-color1,#1976d2)"
-_BAD = "var(--jp-error-color1,#d32f2f)"
-_SANS = "var(--jp-content-font-family,sans-serif)"
-_MONO = "var(--jp-code-font-family,monospace)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +42,11 @@ class Line:
         return self.name + self.text
 
 
-def picture(machine: StateMachine, execution: Execution | None = None) -> str:
-    """The picture as SVG in a frame that scrolls, also by keyboard; with an execution, its way through the states."""
+def picture(machine: StateMachine, execution: Execution | None = None, *, live: bool = False) -> str:
+    """The picture in a frame that scrolls, also by keyboard; with an execution, its way through the states.
+
+    `live`: for a widget, always in the colours of the page's theme.
+    """
     lines = {state.name: _lines(state, execution) for state in machine.states}
     labels = {arrow: _label_width(arrow) for arrow in machine.arrows}
     placed = layout(machine, {name: _size(texts) for name, texts in lines.items()}, labels)
@@ -62,9 +55,13 @@ def picture(machine: StateMachine, execution: Execution | None = None) -> str:
     parts += [_way(way, way.arrow in taken, execution is not None) for way in placed.ways]
     parts += [_box(machine[name], box, lines[name], execution) for name, box in placed.boxes.items()]
     caption = _("The state machine as a picture")
+    size = f"width:100%;max-width:{placed.width * _LARGEST:.1f}em;min-width:{placed.width * _SMALLEST:.1f}em"
+    said = " ".join(described(machine, execution))
+    style = f"display:block;margin:0;{size};height:auto"
+    drawing = Drawing(placed.width, placed.height, "".join(parts), style, caption, said)
     return (
         f'<div {SCROLLED_BY_KEYBOARD} aria-label="{escape(caption)}" style="overflow-x:auto;margin:.6em 0">'
-        f"{_svg(placed, ' '.join(described(machine, execution)), parts)}</div>"
+        f"{(inline if live else shown)(drawing)}</div>"
     )
 
 
@@ -176,28 +173,19 @@ def _size(lines: Sequence[Line]) -> tuple[float, float]:
     return max(width + 2 * _PADDING, 8.0), len(lines) * _LINE + 2 * _PADDING - 0.3
 
 
-def _svg(placed: Layout, alternative: str, parts: Iterable[str]) -> str:
-    size = f"width:100%;max-width:{placed.width * _LARGEST:.1f}em;min-width:{placed.width * _SMALLEST:.1f}em"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(alternative)}" '
-        f'viewBox="0 0 {_units(placed.width)} {_units(placed.height)}" '
-        f'style="display:block;{size};height:auto;font-size:{_UNIT}px;font-family:{_SANS}">{"".join(parts)}</svg>'
-    )
-
-
 def _start(first: Box, followed: bool) -> str:
     x = first.middle
-    colour, width = (_PATH, 3) if followed else (_INK, 1.5)
-    dot = f'<circle cx="{_units(x)}" cy="{_units(0.7)}" r="{_units(0.35)}" style="fill:{colour}"/>'
+    colour, width = (CALM, 3) if followed else (INK, 1.5)
+    dot = f'<circle cx="{units(x)}" cy="{units(0.7)}" r="{units(0.35)}" style="fill:{colour}"/>'
     line = _line([(x, 0.7), (x, first.y)], colour, width, "")
-    return dot + line + _text(x + 0.8, 1.05, Line(_("start")), _SOFT)
+    return dot + line + _text(x + 0.8, 1.05, Line(_("start")), SOFT)
 
 
 def _way(way: Way, taken: bool, followed: bool) -> str:
     if followed:
-        colour, width, dashes = (_PATH, 3.0, "") if taken else (_SOFT, 1.5, "5 4")
+        colour, width, dashes = (CALM, 3.0, "") if taken else (SOFT, 1.5, "5 4")
     else:
-        colour, width, dashes = _INK, 1.5, ""
+        colour, width, dashes = INK, 1.5, ""
     label = _label(way.arrow)
     if not label.text:
         return _line(way.points, colour, width, dashes)
@@ -207,7 +195,7 @@ def _way(way: Way, taken: bool, followed: bool) -> str:
     if not straight:
         y -= (len(texts) - 1) * _LINE
     drawn = "".join(
-        _text(x, y + number * _LINE, Line(text, label.look), _INK if taken or not followed else _SOFT, halo=True)
+        _text(x, y + number * _LINE, Line(text, label.look), INK if taken or not followed else SOFT, halo=True)
         for number, text in enumerate(texts)
     )
     return _line(way.points, colour, width, dashes) + drawn
@@ -226,7 +214,7 @@ def _label_width(arrow: Arrow) -> float:
 
 
 def _line(points: Sequence[tuple[float, float]], colour: str, width: float, dashes: str) -> str:
-    path = " ".join(f"{'L' if n else 'M'}{_units(x)} {_units(y)}" for n, (x, y) in enumerate(points))
+    path = " ".join(f"{'L' if n else 'M'}{units(x)} {units(y)}" for n, (x, y) in enumerate(points))
     dashed = f";stroke-dasharray:{dashes}" if dashes else ""
     drawn = f'<path d="{path}" style="fill:none;stroke:{colour};stroke-width:{width:g}{dashed}"/>'
     return drawn + _head(points[-2], points[-1], colour)
@@ -241,7 +229,7 @@ def _head(before: tuple[float, float], end: tuple[float, float], colour: str) ->
         (back[0] - along_y * 0.4, back[1] - along_x * 0.4),
         (back[0] + along_y * 0.4, back[1] + along_x * 0.4),
     ]
-    points = " ".join(f"{_units(x)},{_units(y)}" for x, y in corners)
+    points = " ".join(f"{units(x)},{units(y)}" for x, y in corners)
     return f'<polygon points="{points}" style="fill:{colour}"/>'
 
 
@@ -251,12 +239,12 @@ def _sign(value: float) -> int:
 
 def _box(state: State, box: Box, lines: Sequence[Line], execution: Execution | None) -> str:
     visit = execution.visit(state.name) if execution else None
-    colour, width, dashes = _INK, 1.5, ""
+    colour, width, dashes = INK, 1.5, ""
     if execution and visit is None:
-        colour, dashes = _SOFT, ";stroke-dasharray:5 4"
+        colour, dashes = SOFT, ";stroke-dasharray:5 4"
     elif visit:
-        colour, width = (_BAD if visit.outcome in {"failed", "caught"} else _PATH), 3.0
-    style = f"fill:{_PAPER};stroke:{colour};stroke-width:{width:g}{dashes}"
+        colour, width = (BAD if visit.outcome in {"failed", "caught"} else CALM), 3.0
+    style = f"fill:{PAPER};stroke:{colour};stroke-width:{width:g}{dashes}"
     parts = [_rectangle(box, 0, style)]
     if visit and visit.outcome == "failed":
         parts.append(_rectangle(box, 0.25, f"fill:none;stroke:{colour};stroke-width:1.5"))
@@ -264,14 +252,14 @@ def _box(state: State, box: Box, lines: Sequence[Line], execution: Execution | N
         parts.append(_loop(box, colour, width))
     for number, line in enumerate(lines):
         soft = number == 1 or (execution is not None and visit is None)
-        parts.append(_text(box.x + _PADDING, box.y + _PADDING + 0.85 + number * _LINE, line, _SOFT if soft else _INK))
+        parts.append(_text(box.x + _PADDING, box.y + _PADDING + 0.85 + number * _LINE, line, SOFT if soft else INK))
     return "".join(parts)
 
 
 def _rectangle(box: Box, inset: float, style: str) -> str:
     return (
-        f'<rect x="{_units(box.x + inset)}" y="{_units(box.y + inset)}" width="{_units(box.width - 2 * inset)}" '
-        f'height="{_units(box.height - 2 * inset)}" rx="{_units(0.4)}" style="{style}"/>'
+        f'<rect x="{units(box.x + inset)}" y="{units(box.y + inset)}" width="{units(box.width - 2 * inset)}" '
+        f'height="{units(box.height - 2 * inset)}" rx="{units(0.4)}" style="{style}"/>'
     )
 
 
@@ -280,8 +268,8 @@ def _loop(box: Box, colour: str, width: float) -> str:
     low, high = box.bottom - box.height * 0.25, box.y + box.height * 0.3
     out = box.x - 1.7
     curve = (
-        f"M{_units(box.x)} {_units(low)} C{_units(out)} {_units(low)} {_units(out)} {_units(high)} "
-        f"{_units(box.x - 0.6)} {_units(high)}"
+        f"M{units(box.x)} {units(low)} C{units(out)} {units(low)} {units(out)} {units(high)} "
+        f"{units(box.x - 0.6)} {units(high)}"
     )
     drawn = f'<path d="{curve}" style="fill:none;stroke:{colour};stroke-width:{width:g}"/>'
     return drawn + _head((box.x - 1, high), (box.x, high), colour)
@@ -292,17 +280,13 @@ def _text(x: float, y: float, line: Line, colour: str, *, halo: bool = False) ->
     if line.look == "name":
         style += ";font-weight:bold"
     if line.look == "code":
-        style += f";font-family:{_MONO}"
+        style += f";font-family:{MONO}"
     if halo:
         # The line behind the letters must not run through them.
-        style += f";paint-order:stroke;stroke:{_PAPER};stroke-width:5;stroke-linejoin:round"
+        style += f";paint-order:stroke;stroke:{PAGE};stroke-width:5;stroke-linejoin:round"
     space = ' xml:space="preserve"' if line.text.startswith(" ") else ""
     # Names stay as they are, also when a browser translates the page.
     same = "" if line.look == "words" else ' translate="no"'
     name = f'<tspan translate="no">{escape(line.name)}</tspan>' if line.name else ""
-    place = f'x="{_units(x)}" y="{_units(y)}"'
+    place = f'x="{units(x)}" y="{units(y)}"'
     return f'<text {place}{space}{same} style="{style}">{name}{escape(line.text)}</text>\n'
-
-
-def _units(length: float) -> str:
-    return f"{length * _UNIT:.1f}".rstrip("0").rstrip(".")

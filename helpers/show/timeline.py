@@ -1,4 +1,4 @@
-"""The timeline: one lane per message or execution, what happened to it from left to right, as SVG and as a table.
+"""The timeline: one lane per message or execution, what happened to it from left to right, as a drawing and as a table.
 
 The distance between two marks is not a duration. One write takes some milliseconds, one visibility timeout 30 seconds,
 and a class skips them: on an axis of clock time all marks of a delivery would lie on one another. So each event takes
@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from html import escape
 
 from helpers.lab.lanes import Lane, Mark, MarkKind, Skip, in_order, places
-from helpers.lab.language import _, ngettext
+from helpers.lab.language import _, labelled, ngettext
 from helpers.lab.language import number as as_read
-from helpers.show.marks import LOOKS, UNIT, drawn, letters, story_of, title_of, word_of
-from helpers.show.markup import SCROLLED_BY_KEYBOARD, Cell, Table, heading, page, paragraph, plain
+from helpers.show.marks import LOOKS, drawn, letters, marks, sentence_of, story_of, title_of, word_of
+from helpers.show.markup import SCROLLED_BY_KEYBOARD, Cell, Table, folded, heading, page, paragraph, plain
+from helpers.show.picture import INK, LINE, SHADE, SOFT, UNIT, Drawing, inline, shown
 
 MOST_LANES = 20
 """Lanes that are drawn: the newest ones."""
@@ -32,11 +33,6 @@ _GAP = 58.0
 _LABEL_EM = 7.5
 _SHORT_NAME = 18
 """Characters of a body that names no order."""
-
-_INK = "var(--jp-content-font-color1,currentColor)"
-_SOFT = "var(--jp-content-font-color2,currentColor)"
-_LINE = "var(--jp-border-color1,#bdbdbd)"
-_SHADE = "var(--jp-layout-color2,rgba(128,128,128,.15))"
 
 
 @dataclass(slots=True)
@@ -74,7 +70,7 @@ class Timeline:
     def html(self) -> str:
         if not self.lanes:
             return page([heading(self._title()), paragraph(plain(self._empty()))])
-        return page([heading(self._title()), self.drawing(), self.legend(), self.notes()])
+        return page([heading(self._title()), self.drawing(), self.legend(), self.notes(), self.stories()])
 
     def notes(self) -> str:
         """How to read the drawing, and what is not in it."""
@@ -137,27 +133,56 @@ class Timeline:
         for place, lane in enumerate(self.lanes):
             parts.append(self._lane(lane, columns[lane.key], head + _LANE * (place + 0.5), width, head + _LANE * place))
         names = "".join(self._name(lane) for lane in self.lanes)
-        svg = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="group" aria-label="{escape(self._title())}" '
-            f'viewBox="0 0 {width:g} {height:g}" style="display:block;width:{width / UNIT:g}em;'
-            f'height:{height / UNIT:g}em;max-width:none">{"".join(parts)}</svg>'
+        size = f"width:{width / UNIT:g}em;height:{height / UNIT:g}em"
+        drawing = Drawing(
+            width / UNIT,
+            height / UNIT,
+            marks("".join(parts)),
+            f"display:block;margin:0;{size};max-width:none",
+            self._title(),
+            self._in_words(),
+            parts_speak=True,
         )
         return (
             '<div class="once-timeline" style="display:flex;margin:.4em 0">'
-            f'<div aria-hidden="true" style="flex:0 1 {_LABEL_EM}em;min-width:4.5em;max-width:32%;'
+            f'<div aria-hidden="true" style="flex:0 0 min({_LABEL_EM}em,32%);min-width:4.5em;'
             f'padding-top:{head / UNIT:g}em">{names}</div>'
             f'<div class="once-scroll" data-k="scroll" {SCROLLED_BY_KEYBOARD} aria-label="{escape(self._title())}" '
-            f'style="overflow-x:auto;flex:1 1 auto;min-width:0">{svg}</div></div>'
+            f'style="overflow-x:auto;flex:1 1 auto;min-width:0">{self._form(drawing)}</div></div>'
         )
 
     def legend(self) -> str:
         """The marks that occur, with their words."""
         there = {mark.kind for lane in self.lanes for mark in lane.marks}
-        shown = [(kind, drawn(kind, 16, 16), word_of(kind)) for kind in LOOKS if kind in there]
-        items = "".join(_legend_item(sign, words) for _kind, sign, words in shown)
+        shown_kinds = [kind for kind in LOOKS if kind in there]
+        items = "".join(
+            f'<li style="display:inline-flex;align-items:center;gap:.35em;margin:0">'
+            f"{self._form(_icon(kind))}<span>{escape(word_of(kind))}</span></li>"
+            for kind in shown_kinds
+        )
         title = escape(_("Marks of the timeline"))
         style = "list-style:none;display:flex;flex-wrap:wrap;gap:.2em 1.1em;margin:.4em 0;padding:0"
         return f'<ul aria-label="{title}" style="{style}">{items}</ul>'
+
+    def stories(self) -> str:
+        """What each mark tells, folded: an image has no parts that could be pointed at."""
+        told = "".join(
+            heading(title_of(lane))
+            + "<ol>"
+            + "".join(f"<li>{escape(sentence_of(mark, measured=self.alive))}</li>" for mark in lane.marks)
+            + "</ol>"
+            for lane in self.lanes
+        )
+        return folded(_("What happened"), Cell("", told))
+
+    def _form(self, drawing: Drawing) -> str:
+        return inline(drawing) if self.alive else shown(drawing)
+
+    def _in_words(self) -> str:
+        """The marks of each lane, in the order of the drawing."""
+        return " ".join(
+            labelled(title_of(lane), ", ".join(_short_word(mark) for mark in lane.marks)) + "." for lane in self.lanes
+        )
 
     def _columns(self) -> dict[str, _Columns]:
         """Columns of each lane: its own, or the same ones for all."""
@@ -171,7 +196,7 @@ class Timeline:
         }
 
     def _lane(self, lane: Lane, columns: _Columns, y: float, width: float, top: float) -> str:
-        parts = [f'<path d="M0 {y:g}H{width:g}" stroke="{_LINE}" stroke-width="1.2" fill="none"/>']
+        parts = [f'<path d="M0 {y:g}H{width:g}" stroke="{LINE}" stroke-width="1.2" fill="none"/>']
         if not self.common:
             parts += [_skip_line(x, top + 3, top + _LANE - 3) for x, _seconds in columns.skips]
         ordered = sorted(lane.marks, key=lambda mark: mark.kind != "run")  # bars lie under what happens in them
@@ -188,7 +213,7 @@ class Timeline:
         key = f"{mark.kind}-{mark.number}-{lane.number}"
         name = escape(_short_word(mark))
         if not self.alive:
-            return f'<g role="img" aria-label="{story}"><title>{story}</title>{inside}</g>'
+            return f'<g role="img"><title>{story}</title>{inside}</g>'
         return (
             f'<g class="once-mark" role="img" tabindex="-1" data-k="{key}" data-x="{x:g}" data-lane="{lane.number}" '
             f'data-story="{story}" aria-label="{name}">{inside}</g>'
@@ -212,7 +237,7 @@ class Timeline:
         parts = []
         for x, seconds in columns.skips:
             parts.append(_skip_line(x, head, height))
-            parts.append(letters(f"+{_amount(seconds)}", x, head / 2, size=15, bold=False))
+            parts.append(letters(f"+{_amount(seconds)}", x, head / 2, size=15))
         return "".join(parts)
 
 
@@ -248,17 +273,15 @@ def _bar(mark: Mark, begin: float, end: float, y: float) -> str:
     left, right = begin - 14, end + 15
     dashes = "" if mark.end is not None else ' stroke-dasharray="5 4"'
     bar = (
-        f'<rect x="{left:g}" y="{y - 18:g}" width="{right - left:g}" height="36" rx="8" fill="{_SHADE}" '
-        f'stroke="{_SOFT}" stroke-width="1.6"{dashes}/>'
+        f'<rect x="{left:g}" y="{y - 18:g}" width="{right - left:g}" height="36" rx="8" fill="{SHADE}" '
+        f'fill-opacity=".5" stroke="{SOFT}" stroke-width="1.6"{dashes}/>'
     )
     sign = {"succeeded": letters("✓", end, y, size=14)}.get(mark.outcome, "") if end > begin else ""
     return bar + letters("λ", begin, y, size=18) + sign
 
 
 def _skip_line(x: float, top: float, bottom: float) -> str:
-    return (
-        f'<path d="M{x:g} {top:g}V{bottom:g}" stroke="{_INK}" stroke-width="1.8" stroke-dasharray="4 4" fill="none"/>'
-    )
+    return f'<path d="M{x:g} {top:g}V{bottom:g}" stroke="{INK}" stroke-width="1.8" stroke-dasharray="4 4" fill="none"/>'
 
 
 def _amount(seconds: float) -> str:
@@ -269,13 +292,9 @@ def _amount(seconds: float) -> str:
     return _("{count} s").format(count=as_read(seconds))
 
 
-def _legend_item(sign: str, words: str) -> str:
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" viewBox="0 0 32 32" '
-        f'style="width:1.7em;height:1.7em;flex:none">{sign}</svg>'
-    )
-    style = "display:inline-flex;align-items:center;gap:.35em;margin:0"
-    return f'<li style="{style}">{svg}<span>{escape(words)}</span></li>'
+def _icon(kind: MarkKind) -> Drawing:
+    """A mark beside its word."""
+    return Drawing(2, 2, marks(drawn(kind, UNIT, UNIT)), "width:1.7em;height:1.7em;flex:none;margin:0")
 
 
 def _short_word(mark: Mark) -> str:

@@ -33,6 +33,19 @@ ENLARGE = "(size) => document.documentElement.style.setProperty('--jp-content-fo
 _STATUS = ".jp-OutputArea-output div[style*='border-left']:not([hidden])"
 _SIGNED = re.compile(r"[✓✗○●?→…⚡!]\s*\S.*\w", re.DOTALL)
 
+_PICTURE = "data:image/svg+xml;base64,"
+_TRUSTED = "() => [...window.jupyterapp.shell.currentWidget.content.model.cells].some((cell) => cell.trusted)"
+_SEEN_PICTURES = """(source) =>
+  [...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output img')]
+    .filter((one) => one.src.startsWith(source) && one.naturalWidth > 0 && one.checkVisibility()).length"""
+
+
+def stored_html(path: str) -> list[str]:
+    """The HTML of all outputs of a stored edition."""
+    cells = nbformat.read(ROOT / "notebooks" / path, as_version=4).cells
+    outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    return [output.get("data", {}).get("text/html", "") for output in outputs]
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -174,11 +187,17 @@ def test_the_first_page_runs_and_is_in_order(window: tuple[Page, Seen], running:
 
 @pytest.mark.parametrize("path", OTHERS)
 def test_a_stored_edition_is_complete_before_it_is_run(path: str, window: tuple[Page, Seen], running: Server) -> None:
-    """What a learner sees first: stored outputs, in a narrow pane too."""
+    """What a learner sees first: stored outputs, in a narrow pane too; pictures, not the words in them in a row."""
     tab, seen = window
     seen.forget()
     notebook = Notebook.beside(tab, running, path)
     notebook.draw_everything()
+    assert not tab.evaluate(_TRUSTED), "a fresh clone is not trusted"
+    stored = [html for html in stored_html(path) if "svg" in html]
+    assert [html[:80] for html in stored if "<svg" in html] == []
+    pictures = sum(html.count(_PICTURE) for html in stored)
+    assert pictures or path.endswith("index.ipynb")
+    notebook.wait_for(lambda: tab.evaluate(_SEEN_PICTURES, _PICTURE) == pictures, "each picture to be seen")
     for width in (360, 1366):
         tab.set_viewport_size({"width": width, "height": 900})
         assert misfits(tab, trusted=False) == []

@@ -17,7 +17,6 @@ import pytest
 from helpers.launcher import command, doctor, installed, probe
 from helpers.launcher.environment import ROOT, Environment, Stamp
 from helpers.launcher.installed import Installed, chosen
-from helpers.launcher.terminal import Trouble
 
 pytestmark = pytest.mark.early
 
@@ -225,14 +224,19 @@ def test_an_environment_that_has_the_packages_is_used_as_it_is(environment: Envi
     assert not isinstance(chosen(environment.root), Installed)
 
 
-def test_an_environment_with_an_old_jupyterlab_is_refused(
-    environment: Environment, monkeypatch: pytest.MonkeyPatch
+def test_an_old_jupyterlab_is_refused_before_it_starts(
+    ready: Environment, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed, "jupyterlab_version", lambda: "4.2.5")
-    with pytest.raises(Trouble) as trouble:
-        Installed(environment.root).prepare("course")
-    assert "JupyterLab 4.2.5 is too old" in trouble.value.what
-    assert "conda env update" in trouble.value.next_step
+    packages = ready.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
+    (packages / "jupyterlab-4.2.5.dist-info").mkdir(parents=True)
+    (packages / "jupyterlab_server-9.dist-info").mkdir()
+    assert command.run(["lab"], ready.root) == 1
+    said = capsys.readouterr().err
+    assert "JupyterLab 4.2.5 is too old. The course needs 4.5 or newer.\nNext: Repair .venv" in said
+    shutil.rmtree(ready.folder)
+    monkeypatch.setattr(Installed, "jupyterlab_version", lambda self: "4.2.5")
+    assert command.run(["lab"], ready.root) == 1
+    assert "Next: With conda: `conda env update" in capsys.readouterr().err
 
 
 def test_the_reason_of_a_failure_is_one_line() -> None:

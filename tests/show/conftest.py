@@ -18,6 +18,17 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(language, "_current", "en")
 
 
+@pytest.fixture(autouse=True)
+def _no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+
+
+@pytest.fixture
+def own_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel writes to a page of the learner's own Jupyter server."""
+    monkeypatch.setenv("JPY_SESSION_NAME", "copy.ipynb")
+
+
 @pytest.fixture
 def answers(tmp_path: Path) -> Answers:
     return Answers("idempotent-consumer", "en", environ={"ONCE_HOME": str(tmp_path / "home")})

@@ -112,6 +112,7 @@ def test_a_caught_error_and_a_failed_state_are_told_apart() -> None:
     assert WAITING.visits[-1].outcome == "waiting"
 
 
+@pytest.mark.usefixtures("own_page")
 @pytest.mark.parametrize(
     ("execution", "said"),
     [
@@ -131,6 +132,7 @@ def test_the_picture_says_in_words_what_it_says_in_colours(execution: Execution,
         assert visit.state in (svg["aria-label"] or "")
 
 
+@pytest.mark.usefixtures("own_page")
 def test_the_way_that_was_taken_differs_in_its_line_too() -> None:
     paths = [attributes["style"] or "" for attributes in Outline(ShownExecution(RETRY).html()).all("path")]
     dashed = [style for style in paths if "dasharray" in style]
@@ -139,6 +141,7 @@ def test_the_way_that_was_taken_differs_in_its_line_too() -> None:
     assert not [style for style in paths if "dasharray" in style and "stroke-width:3" in style]
 
 
+@pytest.mark.usefixtures("own_page")
 def test_a_loop_is_drawn_only_where_something_was_retried() -> None:
     def loops(html: str) -> int:
         return len(re.findall(r' d="M[^"]* C', html))
@@ -148,6 +151,7 @@ def test_a_loop_is_drawn_only_where_something_was_retried() -> None:
     assert loops(ShownStateMachine(MACHINE).html()) == 1
 
 
+@pytest.mark.usefixtures("own_page")
 def test_sizes_are_in_em_and_colours_come_from_the_theme() -> None:
     html = ShownExecution(CATCH).html()
     [svg] = Outline(html).all("svg")

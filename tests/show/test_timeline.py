@@ -112,6 +112,31 @@ def test_what_is_not_shown_is_said_and_nothing_reaches_html_unescaped() -> None:
     assert "No execution was started yet." in Outline(Timeline([], executions=True).html()).text
 
 
+def test_the_stored_form_says_each_mark_in_its_alternative_text_and_its_story_below() -> None:
+    made = Timeline([lane(1), lane(2, 20)])
+    outline = Outline(made.html())
+    assert outline.all("svg") == []
+    picture, *icons = outline.all("img")
+    said = picture["alt"] or ""
+    assert said.startswith(
+        "Timeline. Message 1, <order>: sent, received (1), run of the function, write accepted, crashed"
+    )
+    assert "Message 2, <order>: sent" in said
+    assert {icon["alt"] for icon in icons} == {""}, "their words stand beside them"
+    assert len(outline.all("li")) == len(icons) + sum(len(lane.marks) for lane in made.lanes)
+    for mark in made.lanes[0].marks:
+        assert story_of(made.lanes[0], mark, measured=False).partition(": ")[2] in outline.text
+
+
+@pytest.mark.usefixtures("own_page")
+def test_on_a_page_of_ones_own_each_mark_tells_its_story_where_it_is_pointed_at() -> None:
+    made = Timeline([lane()])
+    html = made.html()
+    assert Outline(html).all("img") == []
+    assert html.count("<title>") == len(made.lanes[0].marks)
+    assert html.count('tabindex="0"') == 1, "the frame that scrolls; marks can be chosen in the live view only"
+
+
 def test_the_table_says_the_same_as_the_picture() -> None:
     made = Timeline([lane()], alive=True)
     rows = Outline(made.table().html()).text
