@@ -68,7 +68,8 @@ class Copies:
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages that have notebooks, sorted."""
-        return tuple(sorted({path.parent.name for path in (self.root / STORED).glob("*/*.ipynb")}))
+        folders = {path.parent.name for path in (self.root / STORED).glob("*/*.ipynb")}
+        return tuple(sorted(name for name in folders if not name.startswith(".")))  # .ipynb_checkpoints
 
     @property
     def lessons(self) -> dict[str, str]:

@@ -132,7 +132,7 @@ class Environment:
         return found[0].name.removesuffix(".dist-info").partition("-")[2] if found else None
 
     def other_versions(self) -> list[str]:
-        """Packages that somebody exchanged: "jupyterlab 3.6.8 (not 4.6.6)". Takes a fraction of a second."""
+        """Packages that somebody exchanged: "jupyterlab 3.6.8 ≠ 4.6.6". Takes a fraction of a second."""
         locked: dict[str, set[str]] = {}
         for line in (self.root / LOCKS["course"]).read_text(encoding="utf-8").splitlines():
             if found := re.match(r"([A-Za-z0-9._-]+)==([^\s;\\]+)", line):
@@ -142,7 +142,7 @@ class Environment:
             package, _dash, version = folder.name.removesuffix(".dist-info").rpartition("-")
             expected = locked.get(_normal(package))
             if expected and version not in expected:
-                others.append(f"{_normal(package)} {version} (not {', '.join(sorted(expected))})")
+                others.append(f"{_normal(package)} {version} ≠ {', '.join(sorted(expected))}")
         return others
 
     def repair(self, name: Set) -> Path:

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import quote, urlsplit
 
+from helpers.copies.learner import Copies
 from helpers.launcher.environment import Environment
 from helpers.launcher.terminal import Trouble, command, say
 from helpers.launcher.words import _
@@ -85,7 +86,7 @@ def overrides(language_pack: str | None = None) -> dict[str, object]:
 
 def known_languages(environment: Environment) -> tuple[str, ...]:
     """The languages of the course: those that have notebooks."""
-    return tuple(sorted({page.parent.name for page in (environment.root / "notebooks").glob("*/*.ipynb")}))
+    return Copies(environment.root).languages
 
 
 def chosen_language(environment: Environment, wanted: str) -> str:

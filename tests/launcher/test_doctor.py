@@ -120,7 +120,7 @@ def test_an_environment_that_lost_a_file_or_got_an_old_jupyterlab(ready: Environ
     (packages / "six.py").touch()
     finding = doctor.installed(ready)
     assert finding.outcome == "bad"
-    assert "six 1.16.0 (not 1.17.0)" in finding.words
+    assert "six 1.16.0 ≠ 1.17.0" in finding.words
     record.parent.rename(packages / "six-1.17.0.dist-info")
     assert doctor.installed(ready).outcome == "good"
 

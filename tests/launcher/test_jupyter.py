@@ -185,6 +185,7 @@ def test_another_language_is_refused_before_the_set_up(
         (clone / "notebooks" / language).mkdir()
         (clone / "notebooks" / language / "01_order_file.ipynb").touch()
     (clone / "notebooks" / ".ipynb_checkpoints").mkdir()
+    (clone / "notebooks" / ".ipynb_checkpoints" / "index-checkpoint.ipynb").touch()
     assert command.run(["lab", "--language", wanted], clone) == 1
     said = capsys.readouterr()
     assert f"“{wanted}”. It is in these: es, fr.\n" in said.err
