@@ -4,7 +4,7 @@ LANG_ ?=
 LESSON ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab project slides handouts experiment test bench pictures setup notebooks i18n lock clean
+.PHONY: help lab fresh doctor project slides handouts experiment test bench pictures setup notebooks i18n lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -12,6 +12,12 @@ help: ## this list
 
 lab: ## open the course in JupyterLab (first time: sets up .venv); lab-fr, lab-ru, lab-es: in this language
 	@$(PYTHON) -m helpers lab $(if $(LANG_),--language $(LANG_))
+
+fresh: ## start LESSON=idempotent-consumer LANG_=fr afresh; your earlier copy is kept beside the new one
+	@$(PYTHON) -m helpers fresh $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))
+
+doctor: ## look at this machine and say what to do
+	@$(PYTHON) -m helpers doctor $(if $(LANG_),--language $(LANG_))
 
 project: ## open LESSON=idempotent-consumer LANG_=fr for the projector; notes for the teacher's own screen
 	@$(PYTHON) -m helpers project $(if $(LESSON),--lesson $(LESSON)) $(if $(LANG_),--language $(LANG_))

@@ -17,7 +17,7 @@ from helpers.course.entries import lesson_entries
 from helpers.course.execute import ExecutionError, execute
 from helpers.course.failure import Failure
 from helpers.course.gates import lookup, read_rules
-from helpers.course.index import PAGE, index_notebook, language_page
+from helpers.course.index import PAGE, index_notebook, language_page, lead_up
 from helpers.course.notebook import lesson_notebook, to_bytes
 from helpers.course.outputs import clean, unfit
 from helpers.course.source import read_lesson
@@ -172,6 +172,7 @@ def build_index(
     for language in spoken:
         page = language_page(course, language, spoken, folders)
         _take_outputs(page, notebook)
+        lead_up(page)
         clean(page)
         built[Path(language, PAGE)] = to_bytes(page)
     return built

@@ -46,6 +46,15 @@ def language_page(course: Course, language: str, spoken: Sequence[str], folders:
     return notebook_of(cells)
 
 
+def lead_up(page: NotebookNode) -> None:
+    """Let the links in the outputs of a page of one language begin at the folder above it, as they do when it runs."""
+    for cell in page.cells:
+        for output in cell.get("outputs", []):
+            html = output.get("data", {}).get("text/html")
+            if html:
+                output["data"] = {**output["data"], "text/html": html.replace('<a href="', '<a href="../')}
+
+
 def section(course: Course, language: str, folders: Folders, place: str) -> str:
     """The Markdown of one language; the lessons lie in the folder `place` from the page ("fr/")."""
     return "\n".join(_lines(course, language, folders, place))

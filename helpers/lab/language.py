@@ -10,15 +10,15 @@ babel is imported only when a catalog or a number needs it: importing this modul
 from __future__ import annotations
 
 import gettext
-import locale
 import os
 import re
-import sys
 import warnings
 from collections.abc import Mapping
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
+
+from helpers.system_language import match, system_language
 
 SOURCE = "en"
 LOCALE = Path(__file__).resolve().parents[1] / "locale"
@@ -58,10 +58,10 @@ def use(language: str | None = None) -> str:
     if language is None:
         _current = detect()
         wanted = os.environ.get("ONCE_LANGUAGE")
-        if wanted and not _match(wanted, known):
+        if wanted and not match(wanted, known):
             warnings.warn(str(UnknownLanguage(wanted, known)), stacklevel=2)
     else:
-        found = _match(language, known)
+        found = match(language, known)
         if found is None:
             raise UnknownLanguage(language, known)
         _current = found
@@ -82,7 +82,7 @@ def detect(environ: Mapping[str, str] | None = None, folder: Path | None = None)
     """
     environ = os.environ if environ is None else environ
     known = known_languages()
-    if found := _match(environ.get("ONCE_LANGUAGE", ""), known):
+    if found := match(environ.get("ONCE_LANGUAGE", ""), known):
         return found
     session = environ.get("JPY_SESSION_NAME", "")
     here = _working_folder() if folder is None else str(folder)
@@ -90,7 +90,7 @@ def detect(environ: Mapping[str, str] | None = None, folder: Path | None = None)
         for name in reversed(names):
             if name in known:
                 return name
-    return _match(_system_language(environ), known) or SOURCE
+    return match(system_language(environ), known) or SOURCE
 
 
 def _(message: str) -> str:
@@ -162,29 +162,8 @@ def _helpers() -> gettext.NullTranslations:
     return gettext.NullTranslations() if language == SOURCE else read_catalog(LOCALE / f"{language}.po")
 
 
-def _match(wanted: str, known: tuple[str, ...]) -> str | None:
-    """The known language that "fr", "fr_FR.UTF-8" or "fr-FR" means."""
-    name = re.split(r"[.@]", wanted.strip())[0].replace("-", "_")
-    for candidate in (name, name.split("_")[0]):
-        for language in known:
-            if language.lower() == candidate.lower():
-                return language
-    return None
-
-
 def _working_folder() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:  # deleted under the kernel
         return ""
-
-
-def _system_language(environ: Mapping[str, str]) -> str:
-    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
-        if environ.get(name):
-            return environ[name]
-    if sys.platform == "win32":
-        import ctypes
-
-        return locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
-    return locale.getlocale()[0] or ""

@@ -13,6 +13,23 @@ OLDEST = (3, 11)
 NEWEST_TRIED = 19
 
 
+def words(arguments):
+    """Speak the reader's language, where this Python can read its catalog."""
+    global _
+    try:
+        from helpers.launcher.words import _ as spoken
+        from helpers.launcher.words import choose
+
+        choose(arguments)
+        _ = spoken
+    except Exception:  # older than Python 3.7: English
+        pass
+
+
+def _(message):
+    return message
+
+
 def newer_python():
     """Return the path of a Python on this machine that is new enough, or None."""
     if not hasattr(shutil, "which"):  # Python 2
@@ -30,15 +47,17 @@ def main():
         from helpers.launcher.command import run
 
         return run(sys.argv[1:])
+    words(sys.argv[1:])
     found = newer_python()
     if found:
-        sys.stderr.write("Once: %s is used, since %s is too old.\n" % (found, sys.executable))  # noqa: UP031
+        text = _("{newer} is used, since {older} is too old.")
+        sys.stderr.write("Once: " + text.format(newer=found, older=sys.executable) + "\n")
         return subprocess.call([found, "-m", "helpers"] + sys.argv[1:])  # noqa: RUF005
     command = "py -m helpers lab" if os.name == "nt" else "make lab PYTHON=python3.12"
-    sys.stderr.write(
-        "Once: this is Python %d.%d, and the course needs Python %d.%d or newer.\n"  # noqa: UP031
-        "Next: install a newer Python beside this one, then type `%s`.\n" % (sys.version_info[:2] + OLDEST + (command,))
-    )
+    what = _("This is Python {here}. The course needs Python {oldest} or newer.")
+    what = what.format(here="%d.%d" % tuple(sys.version_info[:2]), oldest="%d.%d" % OLDEST)  # noqa: UP031
+    step = _("Install a newer Python beside this one. Then type `{command}`.").format(command=command)
+    sys.stderr.write("Once: " + what + "\n" + _("Next: {step}").format(step=step) + "\n")
     return 1
 
 

@@ -8,25 +8,46 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from helpers.launcher import words
 from helpers.launcher.environment import ROOT, Environment, remove
+from helpers.launcher.installed import chosen, old_jupyterlab, too_old
 from helpers.launcher.terminal import Trouble, command, complain, say
+from helpers.launcher.troubles import cannot_write
+from helpers.launcher.words import _
 
 _CACHES = (".cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".mypy_cache", "build", "once_course.egg-info")
 
 
 def _setup(options: argparse.Namespace, environment: Environment) -> int:
     environment.repair(options.set)
-    say(f"`{command('lab')}` opens the course.")
+    say(_("To open the course: `{command}`.").format(command=command("lab")))
     return 0
 
 
 def _lab(options: argparse.Namespace, environment: Environment) -> int:
     from helpers.launcher.jupyter import chosen_language, open_lab
+    from helpers.launcher.learner import course_view
 
     # Before the set-up: nobody waits for minutes to read that the language has a typing error.
     language = chosen_language(environment, options.language) if options.language else None
     environment.prepare("course")
-    return open_lab(environment, language, options.browser)
+    version = environment.jupyterlab_version()
+    if version is not None and too_old(version):
+        raise old_jupyterlab(environment, version)
+    return open_lab(environment, language, options.browser, course_view(environment, language))
+
+
+def _doctor(options: argparse.Namespace, environment: Environment) -> int:
+    from helpers.launcher.doctor import doctor
+
+    return doctor(environment)
+
+
+def _fresh(options: argparse.Namespace, environment: Environment) -> int:
+    from helpers.launcher.learner import start_afresh
+
+    start_afresh(environment, options.lesson, options.language)
+    return 0
 
 
 def _test(options: argparse.Namespace, environment: Environment) -> int:
@@ -122,7 +143,7 @@ def _clean(options: argparse.Namespace, environment: Environment) -> int:
         for cache in sorted((environment.root / folder).rglob("__pycache__")):
             remove(cache)
     remove(environment.root / "__pycache__")
-    say("removed .venv and the caches. Answers and notebooks are as they were.")
+    say(_("The folder .venv and the caches are removed. Answers and notebooks are as they were."))
     return 0
 
 
@@ -146,18 +167,21 @@ def parser() -> argparse.ArgumentParser:
         "--language", help="open the pages of this language, for example fr, with JupyterLab's menus in it"
     )
     lab.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
+    fresh = add("fresh", "start a lesson afresh; your earlier copy is kept beside the new one", _fresh)
     project = add("project", "open a lesson for the projector, with notes for the teacher", _project)
     project.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
     slides = add("slides", "write slides that work offline into build/slides", _slides)
     handouts = add("handouts", "write pages to print into build/handouts, for the class and for the teacher", _handouts)
     experiment = add("experiment", "run a lesson with all combinations of some values; writes a report", _experiment)
-    for one in (project, slides, handouts, experiment):
+    for one in (fresh, project, slides, handouts, experiment):
         one.add_argument("--lesson", help="for example idempotent-consumer")
         one.add_argument("--language", help="for example fr")
     experiment.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="other values of a name")
     experiment.add_argument("--processes", help="runs at once (default: one for each core)")
     experiment.add_argument("--dask", metavar="ADDRESS", help="run on a Dask cluster: tcp://host:8786")
     experiment.add_argument("--output", help="another folder than build/experiments/<language>/<lesson>")
+    examine = add("doctor", "look at this machine and say what to do", _doctor)
+    examine.add_argument("--language", help="answer in this language, for example fr (default: the system's)")
     test = add("test", "run everything that CI runs", _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
     bench = add("bench", "measure the emulated account beside ministack", _bench)
@@ -179,13 +203,20 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: Sequence[str], root: Path = ROOT) -> int:
     """Run one command; return its exit code: 1 for a trouble that it explained, 2 for a wrong line."""
+    words.choose(arguments)
     options = parser().parse_args(list(arguments) or ["help"])
     try:
-        return options.run(options, Environment(root))
+        return options.run(options, chosen(root))
     except Trouble as trouble:
         complain(trouble)
         return 1
+    except OSError as error:
+        refused = cannot_write(error, root)
+        if refused is None:
+            raise
+        complain(refused)
+        return 1
     except KeyboardInterrupt:
         print(file=sys.stderr)
-        say("stopped.")
+        say(_("Stopped."))
         return 130

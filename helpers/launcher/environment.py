@@ -23,23 +23,20 @@ from pathlib import Path
 from typing import IO, Literal
 
 from helpers.launcher.terminal import Trouble, command, run_logged, say
+from helpers.launcher.troubles import (
+    failed_set_up,
+    hopeless,
+    no_venv_module,
+)
+from helpers.launcher.words import _
 
 Set = Literal["course", "test"]
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS: dict[Set, str] = {"course": "requirements.lock", "test": "requirements-test.lock"}
 OLDEST = (3, 11)
+_OLDEST_TEXT = ".".join(str(part) for part in OLDEST)
 LAYOUT = 1  # raise it when an old .venv must be made again although its lock files are the same
-
-_NETWORK = re.compile(
-    r"name resolution|NameResolutionError|NewConnectionError|ConnectTimeout|ReadTimeout|timed out|ProxyError|"
-    r"Max retries exceeded|Connection refused|Connection reset|Network is unreachable|dns error|"
-    r"error sending request|Failed to fetch|No matching distribution found",
-    re.IGNORECASE,
-)
-_CERTIFICATE = re.compile(r"CERTIFICATE_VERIFY_FAILED|SSLError|invalid peer certificate|UnknownIssuer", re.IGNORECASE)
-_DISK_FULL = re.compile(r"No space left on device|Errno 28|not enough space on the disk|os error 28", re.IGNORECASE)
-_CHANGED = re.compile(r"DO NOT MATCH THE HASHES|hash mismatch", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +66,11 @@ class Environment:
         """The environment's interpreter, there or not."""
         return self.folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
+    @property
+    def packages(self) -> Path:
+        """A folder above or at its site-packages."""
+        return self.folder
+
     def digest(self, name: Set) -> str:
         """SHA-256 of a lock file's text, whatever its line ends."""
         path = self.root / LOCKS[name]
@@ -76,8 +78,8 @@ class Environment:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
             raise Trouble(
-                f"The lock file {LOCKS[name]} cannot be read ({error.strerror}).",
-                f"Bring it back with `git checkout -- {LOCKS[name]}`.",
+                _("The file {name} cannot be read ({reason}).").format(name=LOCKS[name], reason=error.strerror),
+                _("Bring it back: `{command}`.").format(command=f"git checkout -- {LOCKS[name]}"),
             ) from error
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
@@ -124,10 +126,38 @@ class Environment:
             gone += [name for name in names if not (record.parents[1] / name).exists()]
         return gone
 
+    def jupyterlab_version(self) -> str | None:
+        """The version of JupyterLab that is in it, or None."""
+        found = sorted(self.folder.glob("[Ll]ib/**/site-packages/jupyterlab-*.dist-info"))
+        return found[0].name.removesuffix(".dist-info").partition("-")[2] if found else None
+
+    def other_versions(self) -> list[str]:
+        """Packages that somebody exchanged: "jupyterlab 3.6.8 ≠ 4.6.6". Takes a fraction of a second."""
+        locked: dict[str, set[str]] = {}
+        for line in (self.root / LOCKS["course"]).read_text(encoding="utf-8").splitlines():
+            if found := re.match(r"([A-Za-z0-9._-]+)==([^\s;\\]+)", line):
+                locked.setdefault(_normal(found[1]), set()).add(found[2])
+        others = []
+        for folder in sorted(self.folder.glob("[Ll]ib/**/site-packages/*.dist-info")):
+            package, _dash, version = folder.name.removesuffix(".dist-info").rpartition("-")
+            expected = locked.get(_normal(package))
+            if expected and version not in expected:
+                others.append(f"{_normal(package)} {version} ≠ {', '.join(sorted(expected))}")
+        return others
+
     def repair(self, name: Set) -> Path:
-        """Make an environment again from which files were deleted, though its stamp says that it is ready."""
+        """Make an environment again that was changed after its set-up, though its stamp says that it is ready.
+
+        Files were deleted from it, or packages exchanged for others.
+        """
         if self.ready(name) and (gone := self.missing()):
-            say(f".venv lacks {len(gone)} of its files, {gone[0]} for one; it is made again.")
+            text = _("Files are missing in .venv: {count}. One of them is {name}. It is made again.")
+            say(text.format(count=len(gone), name=gone[0]))
+            with self._alone():
+                remove(self.folder)
+        elif self.ready(name) and (others := self.other_versions()):
+            text = _("Packages in .venv have another version than the course expects: {names}. It is made again.")
+            say(text.format(names=", ".join(others[:5])))
             with self._alone():
                 remove(self.folder)
         return self.prepare(name)
@@ -157,7 +187,7 @@ class Environment:
         self._install_packages(LOCKS[name])
         self._install_course()
         self._write(Stamp("ready", str(self.root), digests))
-        say(f"the environment is ready ({round(time.monotonic() - started)} s).")
+        say(_("The environment is ready ({seconds} s).").format(seconds=round(time.monotonic() - started)))
 
     def _usable(self) -> bool:
         """Whether packages can be put into the folder as it is; False means that it must be made."""
@@ -167,20 +197,24 @@ class Environment:
         version = self._version()
         if stamp is None:
             if version is not None:
-                say("using the .venv that is already here.")
+                say(_("The .venv that is already here is used."))
                 return True
             raise Trouble(
-                "The folder .venv is already here, and no working Python 3.11 or newer with pip is in it.",
-                f"Delete it (`{command('clean')}` does), then type `{command('lab')}` again.",
+                _(
+                    "The folder .venv is already here, but it holds no working Python {oldest} or newer with pip."
+                ).format(oldest=_OLDEST_TEXT),
+                _("Delete it: `{clean}`. Then type `{command}` again.").format(
+                    clean=command("clean"), command=command("lab")
+                ),
             )
         if stamp.state == "installing":
-            say("an earlier set-up did not come to its end; it starts again.")
+            say(_("An earlier set-up did not come to its end. It starts again."))
         elif stamp.root != str(self.root):
-            say("this folder has moved since .venv was made; it is made again.")
+            say(_("This folder has moved since .venv was made. It is made again."))
         elif stamp.layout != LAYOUT or version is None:
-            say("the Python of .venv no longer works; it is made again.")
+            say(_("The Python of .venv no longer works. It is made again."))
         else:
-            say("the lock file has changed; .venv is brought up to date.")
+            say(_("The list of packages has changed. The environment .venv is brought up to date."))
             return True
         return False
 
@@ -201,15 +235,10 @@ class Environment:
         return done.stdout.strip() if done.returncode == 0 else None
 
     def _create(self) -> None:
-        if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
-            version = f"{sys.version_info.major}.{sys.version_info.minor}"
-            raise Trouble(
-                f"Python {version} is here without its module venv, which makes environments.",
-                f"On Debian or Ubuntu: `sudo apt install python{version}-venv`. Elsewhere: install Python "
-                f"from its own installer. Then type `{command('lab')}` again.",
-            )
+        if not has_venv_module():
+            raise no_venv_module()
         remove(self.folder)
-        say(f"making the environment .venv with Python {sys.version.split()[0]}.")
+        say(_("Making the environment .venv with Python {version}.").format(version=sys.version.split()[0]))
         self.folder.mkdir()
         self._write(Stamp("installing", str(self.root)))
         interpreter = getattr(sys, "_base_executable", None) or sys.executable
@@ -220,12 +249,13 @@ class Environment:
             self.variables() | {"PYTHONUTF8": "1"},
         )
         if code != 0 or self._version() is None:
-            raise self._trouble("The environment could not be made.", output)
+            raise failed_set_up(_("The environment could not be made."), output, self.log)
 
     def _install_packages(self, lock: str) -> None:
         """Install a lock file: with uv, which is in it and takes a fifth of the time, else with pip."""
         count = sum(1 for line in (self.root / lock).read_text(encoding="utf-8").splitlines() if line[:1].isalnum())
-        say(f"installing about {count} packages from {lock}; it takes the network and a few minutes, once.")
+        text = _("Installing about {count} packages. This needs the network and a few minutes, only once.")
+        say(text.format(count=count))
         uv = self._uv(lock)
         if uv is not None:
             arguments = [
@@ -238,13 +268,13 @@ class Environment:
                 "-r",
                 lock,
             ]
-            code, _ = run_logged([uv, *arguments], self.log, self.root, self.variables())
+            code, _output = run_logged([uv, *arguments], self.log, self.root, self.variables())
             if code == 0:
                 return
-            say("uv could not install them; trying pip, which takes longer.")
+            say(_("uv could not install them. Trying pip, which takes longer."))
         code, output = self._pip("--require-hashes", "--only-binary", ":all:", "-r", lock)
         if code != 0:
-            raise self._trouble("The packages could not be installed.", output)
+            raise failed_set_up(_("The packages could not be installed."), output, self.log)
 
     def _uv(self, lock: str) -> Path | None:
         """The uv of the lock file, installed with pip first; None where there is none for this system.
@@ -257,8 +287,8 @@ class Environment:
             return None
         part.write_text(text, encoding="utf-8", newline="\n")
         code, output = self._pip("--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", str(part))
-        if code != 0 and (_NETWORK.search(output) or _DISK_FULL.search(output) or _CERTIFICATE.search(output)):
-            raise self._trouble("The packages could not be installed.", output)
+        if code != 0 and (hopeless(output)):
+            raise failed_set_up(_("The packages could not be installed."), output, self.log)
         uv = self.python.with_name("uv.exe" if os.name == "nt" else "uv")
         return uv if code == 0 and uv.exists() else None
 
@@ -266,35 +296,13 @@ class Environment:
         """Make ``helpers`` importable from every folder; the build backend is the locked one."""
         code, output = self._pip("--no-build-isolation", "--no-deps", "--no-index", "--editable", ".")
         if code != 0:
-            raise self._trouble("The package helpers could not be installed.", output)
+            raise failed_set_up(_("The course’s own package could not be installed."), output, self.log)
 
     def _pip(self, *arguments: str) -> tuple[int, str]:
         options = ["--disable-pip-version-check", "--no-input", "--retries", "2"]
         return run_logged(
             [self.python, "-m", "pip", "install", *options, *arguments], self.log, self.root, self.variables()
         )
-
-    def _trouble(self, what: str, output: str) -> Trouble:
-        again = f"then type `{command('lab')}` again. Details: {self.log}"
-        if _DISK_FULL.search(output):
-            return Trouble("The disk is full; the course needs about 750 MB.", f"Make room, {again}")
-        if _CERTIFICATE.search(output):
-            return Trouble(
-                "The package index was reached, but its certificate is not trusted here.",
-                f"Behind a company's proxy, set PIP_CERT and SSL_CERT_FILE to its certificate, {again}",
-            )
-        if _NETWORK.search(output):
-            return Trouble(
-                "The package index cannot be reached. Only the first start needs the network.",
-                f"Connect to the network (behind a proxy: set HTTPS_PROXY), {again}",
-            )
-        if _CHANGED.search(output):
-            return Trouble(
-                "A downloaded package is not the one that the lock file names; it was not installed.",
-                f"Clear the download cache (`python -m pip cache purge`), {again}",
-            )
-        last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
-        return Trouble(f"{what} The last line of the output: {last}", f"Read the log, put right what it says, {again}")
 
     def _write(self, stamp: Stamp) -> None:
         text = json.dumps(asdict(stamp), indent=1) + "\n"
@@ -306,24 +314,27 @@ class Environment:
     def _alone(self) -> Iterator[None]:
         """Keep a second set-up of the same clone waiting until this one has ended, in whatever way."""
         path = self.root / ".venv.lock"
-        try:
-            file = path.open("a+", encoding="utf-8")
-        except OSError as error:
-            raise Trouble(
-                f"The folder {self.root} cannot be written to ({error.strerror}).",
-                "Clone the course into a folder of your own, for example in your home folder.",
-            ) from error
-        with file:
+        with path.open("a+", encoding="utf-8") as file:
             told = False
             while not _try_lock(file):
                 if not told:
-                    say("another set-up of this folder is at work; waiting for its end.")
+                    say(_("Another set-up of this folder is at work. Waiting for its end."))
                     told = True
                 time.sleep(0.2)
             try:
                 yield
             finally:
                 _unlock(file)
+
+
+def has_venv_module() -> bool:
+    """Whether this Python can make environments; Debian ships the modules for it in a package of their own."""
+    return all(importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip"))
+
+
+def _normal(name: str) -> str:
+    """A package's name as all tools understand it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def requirement(lock: Path, name: str) -> str | None:
@@ -344,8 +355,8 @@ def remove(folder: Path) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise Trouble(
-            f"{folder} cannot be deleted ({error.strerror}).",
-            "Close the programs that use it (JupyterLab, terminals), delete it, then type the command again.",
+            _("{folder} cannot be deleted ({reason}).").format(folder=folder, reason=error.strerror),
+            _("Close the programs that use it (JupyterLab, terminals) and delete it. Then type the command again."),
         ) from error
 
 

@@ -17,20 +17,20 @@ import urllib.request
 import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from urllib.parse import quote, urlsplit
 
+from helpers.copies.learner import Copies
 from helpers.launcher.environment import Environment
-from helpers.launcher.spoken import ENGLISH
 from helpers.launcher.terminal import Trouble, command, say
+from helpers.launcher.words import _
 
 FIRST_PAGE = "notebooks/index.ipynb"
 FIRST_PORT = 8888
 START_SECONDS = 120.0
 STOP_SECONDS = 20.0
-SPEAK_SECONDS = 20.0
 
 # jupyter_core, "Jupyter's common directories"; ipython, "IPython options".
 _OWN_FOLDERS = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "IPYTHONDIR": "ipython"}
@@ -86,7 +86,7 @@ def overrides(language_pack: str | None = None) -> dict[str, object]:
 
 def known_languages(environment: Environment) -> tuple[str, ...]:
     """The languages of the course: those that have notebooks."""
-    return tuple(sorted({page.parent.name for page in (environment.root / "notebooks").glob("*/*.ipynb")}))
+    return Copies(environment.root).languages
 
 
 def chosen_language(environment: Environment, wanted: str) -> str:
@@ -99,22 +99,19 @@ def chosen_language(environment: Environment, wanted: str) -> str:
     for language in (name, name.partition("_")[0]):
         if language in known:
             return language
-    example = command(f"lab-{known[0]}" if command("").startswith("make") else f"lab --language {known[0]}")
+    example = command("lab", language=known[0])
     raise Trouble(
-        f"The course is not in the language {wanted!r}. It is in these: {', '.join(known)}.",
-        f"Choose one of them, for example `{example}`.",
+        _("The course is not in the language “{language}”. It is in these: {known}.").format(
+            language=wanted, known=", ".join(known)
+        ),
+        _("Choose one of them, for example `{command}`.").format(command=example),
     )
-
-
-def first_page(environment: Environment, language: str | None) -> str:
-    """The page that opens, from the root of the course: that of the language, or the one that leads to them all."""
-    own = f"notebooks/{language}/index.ipynb"
-    return own if language is not None and (environment.root / own).is_file() else FIRST_PAGE
 
 
 def language_pack(environment: Environment, language: str) -> str | None:
     """The locale of the installed language pack for a language ("fr" gives "fr_FR"), or None."""
-    found = sorted(environment.folder.glob(f"**/site-packages/jupyterlab_language_pack_{language}_*/__init__.py"))
+    name = f"jupyterlab_language_pack_{language}_*/__init__.py"
+    found = sorted([*environment.packages.glob(name), *environment.packages.glob(f"[Ll]ib/**/site-packages/{name}")])
     return found[0].parent.name.removeprefix("jupyterlab_language_pack_") if found else None
 
 
@@ -139,7 +136,8 @@ def write_overrides(environment: Environment, language: str | None, view: View =
     if language is not None:
         pack = language_pack(environment, language)
         if pack is None:
-            say(f"no JupyterLab language pack for {language!r} is installed; its menus stay in English.")
+            text = _("There is no JupyterLab language pack for “{language}” here. Its menus stay in English.")
+            say(text.format(language=language))
     folder = environment.folder / "once-jupyter" / view.config / "labconfig"
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps({**overrides(pack), **view.settings}, indent=1, sort_keys=True) + "\n"
@@ -160,26 +158,6 @@ def arguments(environment: Environment, page: str = FIRST_PAGE, port: int = FIRS
         f"--LabApp.default_url=/lab/tree/{page}",
         *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),  # containers have only root
     ]
-
-
-def speak(environment: Environment, language: str | None) -> dict[str, str]:
-    """The sentences of `helpers.launcher.spoken` in a language; English where they cannot be had."""
-    if language is None:
-        return ENGLISH
-    command_line = [environment.python, "-m", "helpers.launcher.spoken", language]
-    try:
-        done = subprocess.run(
-            command_line,
-            cwd=environment.root,
-            env=environment.variables(),
-            capture_output=True,
-            encoding="utf-8",
-            timeout=SPEAK_SECONDS,
-            check=True,
-        )
-        return ENGLISH | json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return ENGLISH
 
 
 def has_display(environ: Mapping[str, str] = os.environ) -> bool:
@@ -207,13 +185,14 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
 
     :raises Trouble: JupyterLab did not start.
     """
-    if view is COURSE:
-        view = replace(view, page=first_page(environment, language))
     if not (environment.root / view.page).is_file():
-        raise Trouble(f"{view.page} is missing.", f"Bring it back with `git checkout -- {view.page}`.")
+        raise Trouble(
+            _("The file {name} is missing.").format(name=view.page),
+            _("Bring it back: `{command}`.").format(command=f"git checkout -- {view.page}"),
+        )
     write_overrides(environment, language, view)
     log = environment.folder / "once-jupyter" / "jupyterlab.log"
-    say("starting JupyterLab.")
+    say(_("JupyterLab starts."))
     with (
         _stopped_like_ctrl_c(),
         tempfile.TemporaryDirectory(prefix="once-", ignore_cleanup_errors=True) as folder,
@@ -231,16 +210,15 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
                 start_new_session=os.name != "nt",
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
-            spoken = ENGLISH
             try:
-                spoken = speak(environment, language)  # while JupyterLab starts
                 where = _wait_for_address(process, runtime, log, view)
                 shown = browser and has_display() and _open(where)
-                say(spoken["opened" if shown else "open"].format(address=where))
-                say(spoken["end"])
+                text = _("JupyterLab is open in your browser: {address}")
+                say((text if shown else _("Open this address in a browser: {address}")).format(address=where))
+                say(_("Press Ctrl-C here to end JupyterLab."))
                 return process.wait()
             except KeyboardInterrupt:
-                say(spoken["ending"])
+                say(_("JupyterLab and its kernels are ending. Your answers are kept."))
                 return 0
             finally:
                 _stop(process)
@@ -255,8 +233,10 @@ def _wait_for_address(process: subprocess.Popen[bytes], runtime: Path, log: Path
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     worst = [line for line in lines if line.startswith(("[C ", "[E "))] or [line for line in lines if line]
     raise Trouble(
-        f"JupyterLab did not start: {worst[-1] if worst else 'it wrote nothing'}",
-        f"Type `{command('setup')}`, which repairs .venv, then `{command('lab')}` again. Details: {log}",
+        _("JupyterLab did not start: {line}").format(line=worst[-1] if worst else _("no output")),
+        _("Repair .venv: `{repair}`. Then type `{command}` again. Details: {log}").format(
+            repair=command("setup"), command=command("lab"), log=log
+        ),
     )
 
 

@@ -10,8 +10,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from helpers.launcher.words import _
+
 HEARTBEAT_TERMINAL = 1.0
 HEARTBEAT_LOG = 30.0
+# The variables of the Makefile; LANG would be the system's.
+_MAKE = {"lesson": "LESSON", "language": "LANG_"}
 
 
 class Trouble(Exception):
@@ -26,25 +30,30 @@ class Trouble(Exception):
         self.next_step = next_step
 
 
-def say(text: str) -> None:
-    """Print one line at once, also into a pipe, with characters that a terminal lacks replaced."""
+def printed(text: str) -> None:
+    """Print lines at once, also into a pipe, with characters that a terminal lacks replaced."""
     encoding = sys.stdout.encoding or "utf-8"
     with suppress(OSError):  # the terminal was closed
-        print(f"Once: {text}".encode(encoding, "replace").decode(encoding), flush=True)
+        print(text.encode(encoding, "replace").decode(encoding), flush=True)
+
+
+def say(text: str) -> None:
+    """Print one line about what happens."""
+    printed(f"Once: {text}")
 
 
 def complain(trouble: Trouble) -> None:
     """Print a trouble and its next step on standard error."""
     encoding = sys.stderr.encoding or "utf-8"
-    text = f"Once: {trouble.what}\nNext: {trouble.next_step}"
+    text = f"Once: {trouble.what}\n{_('Next: {step}').format(step=trouble.next_step)}"
     print(text.encode(encoding, "replace").decode(encoding), file=sys.stderr, flush=True)
 
 
-def command(name: str) -> str:
-    """The words that start a command on this system, for example ``make lab``."""
+def command(name: str, **options: str) -> str:
+    """What to type on this system: ``make fresh LESSON=order-file LANG_=fr`` or ``py -m helpers fresh --lesson …``."""
     if os.name == "nt" and "MAKELEVEL" not in os.environ:
-        return f"py -m helpers {name}"
-    return f"make {name}"
+        return " ".join(["py -m helpers", name, *(f"--{option} {value}" for option, value in options.items())])
+    return " ".join(["make", name, *(f"{_MAKE[option]}={value}" for option, value in options.items())])
 
 
 def run_logged(

@@ -18,6 +18,7 @@ from helpers.show.bundle import bundle
 from helpers.show.fault_panel import FaultPanel
 from helpers.show.guard_panel import GuardPanel
 from helpers.show.live_view import LiveView, static
+from helpers.show.own_copy import changed_lesson, changed_note
 from helpers.show.prediction import Prediction
 from helpers.show.ready import Ready
 from helpers.show.timeline import Timeline
@@ -130,7 +131,7 @@ class Lab(lab.Lab):
             self._panel.show_armed_soon()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return bundle(Ready(self.ready))
+        return bundle(Ready(self.ready, changed_note() if changed_lesson(self.lesson) else ()))
 
 
 def _shell() -> Any | None:

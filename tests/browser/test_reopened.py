@@ -1,11 +1,13 @@
-"""A learner's own copy, opened again after its kernel is gone, in a JupyterLab without settings of ours.
+"""A learner's own copy: begun afresh from the first page, and opened again after its kernel is gone.
 
-The static forms are seen, never "Error displaying widget" and never buttons that look alive and do nothing.
+JupyterLab has no settings of ours. Without a kernel the static forms are seen, never "Error displaying widget" and
+never buttons that look alive and do nothing.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Locator, Playwright, expect
 
+from helpers.copies.learner import Copies
 from tests.browser.jupyterlab import Notebook, Seen, Server, page, server, write_notebook
 
 pytestmark = pytest.mark.browser
@@ -30,7 +33,24 @@ _SAVE = "async () => window.jupyterapp.commands.execute('docmanager:save')"
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with server(tmp_path_factory.mktemp("served"), overrides={}) as started:
         write_notebook(started.root / "fr" / "copy.ipynb", CELLS)
+        _make_course(started.root)
         yield started
+
+
+def _make_course(root: Path) -> None:
+    """A course of the real lessons; the learner has typed into the copy of the second, which has changed since."""
+    (root / "lessons").mkdir()
+    shutil.copy(Path(__file__).parents[2] / "lessons" / "course.toml", root / "lessons")
+    write_notebook(
+        root / "notebooks" / "fr" / "index.ipynb", {"progress": 'from helpers.show import progress\nprogress("fr")'}
+    )
+    copies = Copies(root)
+    for name in copies.lessons.values():
+        write_notebook(root / "notebooks" / "fr" / name, {"one": "1"})
+    copies.refresh()
+    second = copies.lesson("2", "fr")
+    write_notebook(second.path, {"one": "typed"})
+    write_notebook(second.stored, {"one": "new"})
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +124,30 @@ def test_the_copy_holds_no_state_of_widgets_and_becomes_html(
     finally:
         tab.context.set_offline(False)
         tab.close()
+
+
+def test_a_changed_lesson_is_begun_afresh_from_the_first_page(copy: tuple[Notebook, Seen], running: Server) -> None:
+    tab, seen = copy[0].page, copy[1]
+    seen.forget()
+    first_page = Notebook(tab, running, "work/fr/index.ipynb")
+    first_page.run_cell("progress")
+    entries = first_page.drawn("progress").locator("li")
+    expect(entries.filter(has_text="!")).to_have_count(1)
+    buttons = first_page.drawn("progress").locator("button.once-choice")
+    buttons.nth(1).focus()
+    said = first_page.drawn("progress").get_by_role("status")
+    tab.keyboard.press("Enter")
+    expect(said).to_contain_text("!")
+    first_page.picture("afresh")
+    tab.keyboard.press("Enter")
+    expect(said).to_contain_text("✓")
+    [kept] = (running.root / "work" / "fr").glob("02_*_20*.ipynb")
+    expect(said).to_contain_text(kept.name)
+    assert "typed" in kept.read_text(encoding="utf-8")
+    first_page.run_cell("progress")
+    expect(entries.filter(has_text="!")).to_have_count(0)
+
+    entries.nth(1).locator("a").click()
+    tab.wait_for_url("**/work/fr/02_idempotent_consumer.ipynb")
+    expect(tab.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .cm-line")).to_have_text("new")
+    assert seen == Seen()

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import re
 
-from helpers.course.index import index_notebook, language_name, language_page
+from nbformat.v4 import new_output
+
+from helpers.course.index import index_notebook, language_name, language_page, lead_up
 from helpers.course.syllabus import Folders, read_course
 from helpers.launcher.command import parser
 
@@ -30,6 +32,15 @@ def test_each_language_has_a_page_of_its_own_beside_its_lessons(folders: Folders
     assert page.cells[2].source == "[Español](../es/index.ipynb) · [Русский](../ru/index.ipynb)"
     alone = language_page(read_course(folders), "fr", ("fr",), folders)
     assert [cell.id for cell in alone.cells] == ["fr", "fr-progress"]
+
+
+def test_links_in_the_outputs_of_such_a_page_begin_above_it(folders: Folders) -> None:
+    """Its outputs are those of the page for all languages, which lies one folder higher."""
+    page = language_page(read_course(folders), "fr", ("fr",), folders)
+    output = {"text/html": '<a href="fr/01_small_lesson.ipynb">', "text/plain": "1"}
+    page.cells[1].outputs = [new_output("execute_result", output)]
+    lead_up(page)
+    assert page.cells[1].outputs[0].data == output | {"text/html": '<a href="../fr/01_small_lesson.ipynb">'}
 
 
 def test_each_section_says_how_to_get_menus_in_its_language(folders: Folders) -> None:

@@ -14,6 +14,7 @@ from helpers.launcher import __main__ as door
 from helpers.launcher import environment as module
 from helpers.launcher.environment import ROOT, Environment, Stamp, remove, requirement
 from helpers.launcher.terminal import Trouble
+from helpers.launcher.troubles import failed_set_up
 
 pytestmark = pytest.mark.early
 
@@ -160,13 +161,13 @@ def test_no_network_at_the_first_start(clone: Path, monkeypatch: pytest.MonkeyPa
         ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk is full"),
         ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]", "certificate"),
         ("error: Failed to fetch: `...`\n  Caused by: dns error", "cannot be reached"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "not the one that the lock file names"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "not the one that the course expects"),
         ("first\nsomething new\n\n", "something new"),
         ("", "no output"),
     ],
 )
 def test_each_failure_says_what_it_is(clone: Path, output: str, words: str) -> None:
-    trouble = Environment(clone)._trouble("The packages could not be installed.", output)
+    trouble = failed_set_up("The packages could not be installed.", output, Environment(clone).log)
     assert words in trouble.what
     assert "again" in trouble.next_step
 
@@ -188,7 +189,7 @@ def test_a_second_set_up_waits_for_the_first(installed: Environment) -> None:
             [sys.executable, "-c", code, str(installed.root)], stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
         assert second.stdout is not None
-        assert "waiting" in second.stdout.readline()
+        assert "Waiting" in second.stdout.readline()
     assert second.stdout.readline() == "in\n"
     assert second.wait(20) == 0
 
@@ -201,7 +202,11 @@ def test_remove_takes_a_link_and_not_what_it_points_to(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
-@pytest.mark.parametrize("name", ["__init__.py", "__main__.py", "launcher/__init__.py", "launcher/__main__.py"])
+@pytest.mark.parametrize(
+    "name",
+    ["__init__.py", "__main__.py", "system_language.py"]
+    + [f"launcher/{name}.py" for name in ("__init__", "__main__", "words")],
+)
 def test_an_old_python_can_read_the_door(name: str) -> None:
     source = (ROOT / "helpers" / name).read_text(encoding="utf-8")
     assert ast.parse(source, feature_version=(3, 7))
@@ -211,7 +216,7 @@ def test_an_old_python_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(door.sys, "version_info", (3, 9, 2, "final", 0))
     monkeypatch.setattr(door.shutil, "which", lambda name: None)
     assert door.main() == 1
-    assert "this is Python 3.9, and the course needs Python 3.11 or newer" in capsys.readouterr().err
+    assert "This is Python 3.9. The course needs Python 3.11 or newer." in capsys.readouterr().err
 
 
 def test_an_old_python_hands_over_to_a_newer_one(

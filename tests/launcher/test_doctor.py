@@ -1,0 +1,244 @@
+"""The doctor's lines: what is right, what is not, what to do; on this machine and on made-up ones."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from helpers.launcher import command, doctor, installed, probe
+from helpers.launcher.environment import ROOT, Environment, Stamp
+from helpers.launcher.installed import Installed, chosen
+
+pytestmark = pytest.mark.early
+
+SEEN = {
+    "jupyterlab": "4.6.6",
+    "kernel": "",
+    "account": "",
+    "worker": "",
+    "answers": {"folder": "/home/you/answers", "first": True},
+}
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Environment:
+    """A clone without .venv."""
+    for name in ("requirements.lock", "requirements-test.lock"):
+        (tmp_path / name).write_text("six==1.17.0 \\\n    --hash=sha256:" + "0" * 64 + "\n", encoding="utf-8")
+    return Environment(tmp_path)
+
+
+@pytest.fixture
+def ready(environment: Environment) -> Environment:
+    """As after a set-up."""
+    environment.python.parent.mkdir(parents=True)
+    environment.python.write_text("", encoding="utf-8")
+    environment._write(Stamp("ready", str(environment.root), {"course": environment.digest("course")}))
+    return environment
+
+
+def shown(findings: list[doctor.Finding]) -> dict[str, str]:
+    return {finding.words: finding.outcome for finding in findings}
+
+
+def test_this_machine_is_well(tmp_path: Path) -> None:
+    """The real thing: a kernel starts, an account answers, a function runs."""
+    variables = {**os.environ, "ONCE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-m", "helpers.launcher.probe"],
+        capture_output=True,
+        text=True,
+        env=variables,
+        cwd=tmp_path,
+        check=True,
+    )
+    seen = json.loads(done.stdout)
+    assert {name: seen[name] for name in ("kernel", "account", "worker")} == {"kernel": "", "account": "", "worker": ""}
+    assert seen["answers"] == {"folder": str(tmp_path / "answers"), "first": True}
+    assert not installed.too_old(seen["jupyterlab"])
+
+
+def test_lines_and_exit_code(
+    ready: Environment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "_probe", lambda *_: SEEN)
+    assert command.run(["doctor"], ready.root) == 0
+    said = capsys.readouterr().out
+    assert "✓ The environment .venv is complete.\n" in said
+    assert "✓ A kernel starts and runs a cell.\n" in said
+    assert said.rstrip().endswith("`make lab`." if os.name != "nt" else "`py -m helpers lab`.")
+    monkeypatch.setattr(doctor, "_probe", lambda *_: SEEN | {"worker": "Timeout: 3"})
+    assert command.run(["doctor"], ready.root) == 1
+    assert "✗ A function could not be run: Timeout: 3\n  → " in capsys.readouterr().out
+
+
+def test_it_answers_in_the_language_that_is_asked_for(
+    ready: Environment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from helpers.launcher import words
+
+    monkeypatch.setattr(doctor, "_probe", lambda *_: SEEN)
+    monkeypatch.setattr(words, "read_messages", lambda path: {"A kernel starts and runs a cell.": f"{path.stem}: oui"})
+    command.run(["doctor", "--language", "fr"], ready.root)
+    assert "✓ fr: oui\n" in capsys.readouterr().out
+
+
+def test_before_the_set_up_it_looks_at_what_the_set_up_needs(
+    environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "network", lambda environment: doctor.Finding("good", "network"))
+    monkeypatch.setattr(doctor, "_probe", lambda *_: pytest.fail("there is nothing to try yet"))
+    lines = shown(list(doctor.findings(environment)))
+    assert lines["The course is not set up yet: there is no folder .venv."] == "note"
+    assert lines["network"] == "good"
+    assert "bad" not in lines.values()
+    assert any("only be tried after the set-up" in words for words in lines)
+
+
+def test_a_half_installed_environment(ready: Environment) -> None:
+    ready._write(Stamp("installing", str(ready.root)))
+    finding = doctor.installed(ready)
+    assert (finding.outcome, finding.words) == ("bad", "An earlier set-up did not come to its end.")
+    assert "setup" in finding.next_step
+
+
+def test_an_environment_that_lost_a_file_or_got_an_old_jupyterlab(ready: Environment) -> None:
+    packages = ready.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
+    record = packages / "six-1.16.0.dist-info" / "RECORD"
+    record.parent.mkdir(parents=True)
+    record.write_text("six.py,,\n", encoding="utf-8")
+    assert "six.py" in doctor.installed(ready).words
+    (packages / "six.py").touch()
+    finding = doctor.installed(ready)
+    assert finding.outcome == "bad"
+    assert "six 1.16.0 ≠ 1.17.0" in finding.words
+    record.parent.rename(packages / "six-1.17.0.dist-info")
+    assert doctor.installed(ready).outcome == "good"
+
+
+def test_setup_repairs_exchanged_packages(ready: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = ready.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
+    (packages / "six-1.16.0.dist-info").mkdir(parents=True)
+    made: list[str] = []
+    monkeypatch.setattr(ready, "_install", made.append)
+    ready.repair("course")
+    assert made == ["course"]
+
+
+@pytest.mark.parametrize(
+    ("version", "outcome"), [("4.6.6", "good"), ("4.4.9", "bad"), ("3.6.8", "bad"), ("", "bad"), ("5.0.0rc1", "good")]
+)
+def test_an_old_jupyterlab(ready: Environment, monkeypatch: pytest.MonkeyPatch, version: str, outcome: str) -> None:
+    monkeypatch.setattr(doctor, "_probe", lambda *_: SEEN | {"jupyterlab": version})
+    first = next(doctor.course(ready, ready.python))
+    assert first.outcome == outcome
+    assert bool(first.next_step) is (outcome == "bad")
+
+
+@pytest.mark.parametrize(
+    ("seen", "outcome"),
+    [
+        ({"folder": "/x", "first": True}, "good"),
+        ({"folder": "/tmp/x", "first": False}, "note"),
+        ({"folder": None, "first": False}, "bad"),
+        ("OSError: x", "unknown"),
+    ],
+)
+def test_the_folder_of_the_answers(seen: object, outcome: str) -> None:
+    assert doctor._answers(seen).outcome == outcome
+
+
+def test_a_probe_that_says_nothing(ready: Environment) -> None:
+    """The Python of this .venv is an empty file."""
+    lines = list(doctor.course(ready, ready.python))
+    assert [line.outcome for line in lines] == ["bad", "bad", "bad", "bad", "unknown"]
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=50_000_000))
+    finding = doctor.disk(tmp_path, 600)
+    assert (finding.outcome, finding.words) == ("bad", "The disk has 50 MB left. The course needs 600 MB.")
+
+
+def test_a_folder_that_takes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(dir: Path) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    assert [finding.outcome for finding in doctor.folders(tmp_path)] == ["good"]
+    monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refuse)
+    [finding, *_] = doctor.folders(tmp_path)
+    assert finding.outcome == "bad"
+    assert str(tmp_path) in finding.words
+
+
+def test_no_network(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pip")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    finding = doctor.network(environment)
+    assert finding.outcome == "bad"
+    assert "cannot be reached" in finding.words
+
+
+def test_a_port_in_use_is_no_obstacle() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        number = other.getsockname()[1]
+        assert doctor.port(number).outcome == "note"
+    assert doctor.port(number).outcome == "good"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_git(tmp_path: Path) -> None:
+    assert "no git clone" in doctor.git(tmp_path).words
+    for line in ("init -q", "add .", "-c user.name=a -c user.email=a commit -q --allow-empty -m a"):
+        (tmp_path / "a.txt").write_text("a", encoding="utf-8")
+        subprocess.run(["git", *line.split()], cwd=tmp_path, check=True)
+    assert doctor.git(tmp_path).outcome == "good"
+    (tmp_path / "a.txt").write_text("b", encoding="utf-8")
+    finding = doctor.git(tmp_path)
+    assert finding.outcome == "note"
+    assert "a.txt" in finding.words
+    assert "git stash" in finding.next_step
+
+
+def test_an_environment_that_has_the_packages_is_used_as_it_is(environment: Environment) -> None:
+    found = chosen(environment.root)
+    assert isinstance(found, Installed)
+    assert found.prepare("course") == Path(sys.executable)
+    assert not (environment.root / ".venv").exists()
+    assert found.variables()["PYTHONPATH"].split(os.pathsep)[0] == str(environment.root)
+    environment.folder.mkdir()
+    assert not isinstance(chosen(environment.root), Installed)
+
+
+def test_an_old_jupyterlab_is_refused_before_it_starts(
+    ready: Environment, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = ready.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
+    (packages / "jupyterlab-4.2.5.dist-info").mkdir(parents=True)
+    (packages / "jupyterlab_server-9.dist-info").mkdir()
+    assert command.run(["lab"], ready.root) == 1
+    said = capsys.readouterr().err
+    assert "JupyterLab 4.2.5 is too old. The course needs 4.5 or newer.\nNext: Repair .venv" in said
+    shutil.rmtree(ready.folder)
+    monkeypatch.setattr(Installed, "jupyterlab_version", lambda self: "4.2.5")
+    assert command.run(["lab"], ready.root) == 1
+    assert "Next: With conda: `conda env update" in capsys.readouterr().err
+
+
+def test_the_reason_of_a_failure_is_one_line() -> None:
+    assert probe._reason(ValueError("a\n\nb\n")) == "ValueError: b"
+    assert probe._reason(ValueError()) == "ValueError: "
