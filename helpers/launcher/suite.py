@@ -34,7 +34,7 @@ STEPS = (
     Step("notebooks", "notebooks, strictly", (
         "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", *_AT_ONCE, "3", "notebooks",
     )),
-    Step("tests", "tests", ("-m", "pytest", *_AT_ONCE, "4", "tests")),
+    Step("tests", "tests", ("-m", "pytest", *_AT_ONCE, "3", "tests")),
 )  # fmt: skip
 
 

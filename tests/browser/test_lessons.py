@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.early]
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = [language for language in known_languages() if language != SOURCE]
-NAMES = sorted(path.name for path in (ROOT / "notebooks" / LANGUAGES[0]).glob("*.ipynb"))
+NAMES = sorted(path.name for path in (ROOT / "notebooks" / LANGUAGES[0]).glob("[0-9]*.ipynb"))
 # Each lesson once, each language at least once.
 EDITIONS = [f"{LANGUAGES[place % len(LANGUAGES)]}/{name}" for place, name in enumerate(NAMES)]
 OTHERS = [f"{language}/{name}" for language in LANGUAGES for name in NAMES if f"{language}/{name}" not in EDITIONS]
