@@ -218,7 +218,9 @@ def test_the_last_lines_are_english_where_the_language_cannot_be_had(clone: Path
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_has_a_target_for_each_language() -> None:
-    done = subprocess.run(["make", "--no-print-directory", "-n", "lab-fr"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", "--no-print-directory", "-n", "lab-fr"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stdout.endswith("-m helpers lab --language fr\n")
 
 
