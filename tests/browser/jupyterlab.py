@@ -46,6 +46,8 @@ RESTART_NOISE = (
     # After a restart ipywidgets asks the kernel for its widgets and waits 4 s (CONTROL_COMM_TIMEOUT). The lesson's
     # cells are already running then, so on a slow machine the answer comes when nobody waits for it any more.
     "Comm not found for comm id",
+    # A tab that is closed while its kernel is still connecting.
+    "Disposed",
 )
 
 _TOO_WIDE = """(selector) => {
