@@ -200,5 +200,6 @@ def test_a_stored_edition_is_complete_before_it_is_run(path: str, window: tuple[
         tab.set_viewport_size({"width": width, "height": 900})
         assert misfits(tab, trusted=False) == []
     assert tab.get_by_text("Error displaying widget").count() == 0
+    notebook.wait_until_idle()  # a tab that is closed while its kernel connects complains about it later
     assert seen == Seen()
     notebook.close()
