@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helpers.lab.language import _
-from helpers.lab.presets import Script, Step
+from helpers.lab.presets import Script, Step, redeliveries
 
 if TYPE_CHECKING:
     from helpers.lab.order_file_faults import OrderFileFaults
@@ -33,10 +33,7 @@ def scripts(faults: OrderFileFaults) -> tuple[Script, ...]:
         faults.broken_message()
         upload(order)
 
-    comes_back = Step(_("Skip the visibility timeout: the message comes back."), lambda order: faults.come_back())
-    last_time = Step(
-        _("Skip the visibility timeout a last time: the message moves to the dead-letter queue."), comes_back.do
-    )
+    comes_back, last_time = redeliveries(faults.come_back)
     return (
         Script(
             "double-charge",

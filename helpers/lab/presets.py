@@ -34,6 +34,18 @@ class Step:
     do: Do
 
 
+def redeliveries(come_back: Callable[[], object]) -> tuple[Step, Step]:
+    """The steps that let a hidden message come back: to be received again, and to move to the dead-letter queue."""
+
+    def do(_order: str) -> None:
+        come_back()
+
+    return (
+        Step(_("Skip the visibility timeout: the message comes back."), do),
+        Step(_("Skip the visibility timeout a last time: the message moves to the dead-letter queue."), do),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """What a lesson says about one demonstration. `watch` says what to look at in the live view, `proof` what shows

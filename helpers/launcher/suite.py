@@ -11,8 +11,8 @@ from pathlib import Path
 from helpers.launcher.environment import Environment
 from helpers.launcher.terminal import Trouble, say
 
-# Two cores. Lessons and tests wait for a while, for a process, a page, a visibility timeout. Three lessons at once keep
-# both cores busy; tests wait more, so it takes four.
+# Two cores. Lessons and tests wait for a while, for a process, a page, a visibility timeout. Three at once keep both
+# cores busy; with four, tests that wait for a process or a page began to meet their limits.
 _AT_ONCE = ("--dist", "loadfile", "--no-loadscope-reorder", "-q", "-n")
 
 
@@ -34,7 +34,7 @@ STEPS = (
     Step("notebooks", "notebooks, strictly", (
         "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", *_AT_ONCE, "3", "notebooks",
     )),
-    Step("tests", "tests", ("-m", "pytest", *_AT_ONCE, "4", "tests")),
+    Step("tests", "tests", ("-m", "pytest", *_AT_ONCE, "3", "tests")),
 )  # fmt: skip
 
 

@@ -44,6 +44,7 @@ _STYLE = """<style>
   position: absolute; width: 1px; height: 1px; margin: 0; padding: 0; overflow: hidden; clip-path: inset(50%)}}
 .once-live .widget-text, .once-live .widget-label {height: auto; font-size: 1em; white-space: normal}
 .once-live .widget-text {flex-wrap: wrap}
+.once-live .widget-text > .widget-label {max-width: 100%; overflow: visible; text-overflow: clip}
 .once-live .widget-text input {font-size: 1em; height: auto; min-width: 4em}
 .once-live .widget-checkbox {height: auto; font-size: 1em; line-height: 1.5}
 .once-live .widget-checkbox .widget-label-basic {font-size: 1em; height: auto; line-height: 1.5; white-space: normal}

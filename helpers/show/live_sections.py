@@ -20,6 +20,7 @@ from helpers.lab.lanes import Lane
 from helpers.lab.language import _, labelled, ngettext
 from helpers.lab.view import plain as plain_values
 from helpers.show.markup import Cell, Table, code, folded, marked, paragraph, plain
+from helpers.show.snapshot import run_outcome
 from helpers.show.state_picture import picture
 from helpers.show.timeline import MOST_LANES, Timeline
 
@@ -216,13 +217,6 @@ def _runs(told: Chronicle) -> str:
 
 
 def _run(run: RunNow) -> tuple[Cell, ...]:
-    outcome = {
-        "succeeded": _("✓ succeeded"),
-        "error": _("✗ error"),
-        "timeout": _("✗ timeout"),
-        "crash": _("✗ crash"),
-        "running": _("… running"),
-    }[run.outcome]
     executions = [lane.name for lane in run.lanes if lane.kind == "execution"]
     cause = code(executions[0]) if executions else plain(", ".join(str(lane.number) for lane in run.lanes) or "–")
     result = code(run.error) if run.error else _value(run.result)
@@ -233,7 +227,7 @@ def _run(run: RunNow) -> tuple[Cell, ...]:
         text = "\n".join(line.rstrip("\n") for line in lines)
         lines_said = ngettext("{count} line", "{count} lines", len(run.log)).format(count=len(run.log))
         log = _html(folded(lines_said, Cell(text, f'<pre class="once-log">{plain(text).html}</pre>')))
-    return plain(run.number), cause, marked(outcome), plain(took), result, log
+    return plain(run.number), cause, run_outcome(run.outcome), plain(took), result, log
 
 
 def _decisions(told: Chronicle) -> str:

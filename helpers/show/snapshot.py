@@ -100,18 +100,23 @@ def _message(message: MessageView) -> tuple[Cell, ...]:
     return plain(message.number), code(_short(message.body)), plain(message.deliveries), marked(state)
 
 
-def _run(run: RunView) -> tuple[Cell, ...]:
-    outcome = {
+def run_outcome(outcome: str) -> Cell:
+    """How a run ended, in words with a sign."""
+    said = {
         "succeeded": _("✓ succeeded"),
         "error": _("✗ error"),
         "timeout": _("✗ timeout"),
         "crash": _("✗ crash"),
         "running": _("… running"),
-    }[run.outcome]
+    }
+    return marked(said[outcome])
+
+
+def _run(run: RunView) -> tuple[Cell, ...]:
     result = code(run.reason) if run.reason else _json(run.result)
     messages = ", ".join(str(number) for number in run.messages) or "–"
     cause = code(run.execution) if run.execution else plain(messages)
-    return plain(run.number), cause, marked(outcome), result
+    return plain(run.number), cause, run_outcome(run.outcome), result
 
 
 def _executions(executions: Sequence[ExecutionView]) -> Table:

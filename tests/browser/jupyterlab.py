@@ -46,6 +46,8 @@ RESTART_NOISE = (
     # After a restart ipywidgets asks the kernel for its widgets and waits 4 s (CONTROL_COMM_TIMEOUT). The lesson's
     # cells are already running then, so on a slow machine the answer comes when nobody waits for it any more.
     "Comm not found for comm id",
+    # A tab that is closed while its kernel is still connecting.
+    "Disposed",
 )
 
 _TOO_WIDE = """(selector) => {
@@ -106,6 +108,8 @@ def server(
         # The question about news would ask the network, and stand over the page.
         "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
         "@jupyterlab/apputils-extension:themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
+        # All cells are in the page, also those that nobody has scrolled to.
+        "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
     }
     (own / "config" / "labconfig").mkdir(parents=True)
     defaults = own / "config" / "labconfig" / "default_setting_overrides.json"
@@ -212,9 +216,10 @@ class Notebook:
             assert time.monotonic() < end, f"waited {seconds} s for {what}"
             self.page.wait_for_timeout(50)
 
-    def restart_and_run_all(self) -> None:
-        """A new kernel, no outputs, every cell; returns when the last has run or one has failed."""
-        self.restart()
+    def run_all(self) -> None:
+        """No outputs, then every cell; returns when the last has run or one has failed. An opened page has a kernel
+        of its own, so none is restarted."""
+        self.page.evaluate(scripts.CLEAR)
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
         self.page.wait_for_function(scripts.FINISHED, timeout=RUN_SECONDS * 1000)
         self.wait_until_idle()
@@ -226,13 +231,15 @@ class Notebook:
     def restart(self) -> None:
         """A new kernel and no outputs."""
         self.page.evaluate(scripts.RESTART)
-        try:
-            self.wait_until_idle(START_SECONDS)
-        except AssertionError:
+        self.page.evaluate(scripts.CLEAR)
+        for _attempt in range(3):
+            with contextlib.suppress(AssertionError):
+                self.wait_until_idle(10)
+                return
             # Now and then JupyterLab misses the first word of a restarted kernel, and its state stays "unknown".
             # This is what its own "Reconnect to kernel" does.
             self.page.evaluate(scripts.RECONNECT)
-            self.wait_until_idle(START_SECONDS)
+        self.wait_until_idle(START_SECONDS)
 
     def run_cell(self, cell: str) -> None:
         """Run the cell with this id and wait for its end."""
@@ -269,6 +276,7 @@ class Notebook:
     def draw_everything(self) -> None:
         """Put all cells into the page, also those that nobody has scrolled to yet."""
         self.page.evaluate(scripts.DRAW_EVERYTHING)
+        self.page.wait_for_function(scripts.DRAWN, timeout=START_SECONDS * 1000)
 
     def drawn(self, cell: str) -> Locator:
         """The cell with this id on the page."""

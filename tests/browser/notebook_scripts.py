@@ -36,13 +36,19 @@ FAILED_CELLS = """() => {
   return failed;
 }"""
 
-RESTART = """async () => {
-  const {sessionContext} = window.jupyterapp.shell.currentWidget;
-  await sessionContext.session.kernel.restart();
-  await window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
-}"""
+# Both promises can stay open for ever, so they are not waited for longer than this: the kernel's state is asked after.
+_AT_MOST = "new Promise(done => setTimeout(done, 10000))"
+RESTART = f"""async () => {{
+  const {{sessionContext}} = window.jupyterapp.shell.currentWidget;
+  await Promise.race([sessionContext.session.kernel.restart(), {_AT_MOST}]);
+}}"""
 
-RECONNECT = "async () => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.reconnect()"
+CLEAR = "async () => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
+
+RECONNECT = f"""async () => {{
+  const {{kernel}} = window.jupyterapp.shell.currentWidget.sessionContext.session;
+  await Promise.race([kernel.reconnect(), {_AT_MOST}]);
+}}"""
 
 START_CELL = """(wanted) => {
   const {content} = window.jupyterapp.shell.currentWidget;
@@ -79,10 +85,15 @@ ACTIVATE = """(wanted) => {
 EXECUTION_COUNT = """(wanted) =>
   [...window.jupyterapp.shell.currentWidget.content.model.cells].find((cell) => cell.id === wanted).executionCount"""
 
-DRAW_EVERYTHING = """async () => {
+DRAW_EVERYTHING = """() => {
   const {content} = window.jupyterapp.shell.currentWidget;
   content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
-  await Promise.all(content.widgets.map((cell) => cell.ready));
+}"""
+
+# A cell's promise `ready` can stay open for ever when the cell was drawn before; this is what the notebook asks itself.
+DRAWN = """() => {
+  const {widgets} = window.jupyterapp.shell.currentWidget.content;
+  return widgets.every((cell) => !cell.isPlaceholder() && cell.node.isConnected);
 }"""
 
 WHOLE_WINDOW = """async (theme) => {

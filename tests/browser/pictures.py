@@ -102,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
                 for lesson in options.lesson or SCENES:
                     (stored,) = (root / language).glob(f"*_{lesson}.ipynb")
                     notebook = Notebook(tab, running, f"{language}/{stored.name}")
-                    notebook.restart_and_run_all()
+                    notebook.run_all()
                     if failed := notebook.failed_cells():
                         print(f"{language}/{stored.name} failed: {failed[0]}", file=sys.stderr)
                         return 1

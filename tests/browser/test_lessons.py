@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.early]
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = [language for language in known_languages() if language != SOURCE]
-NAMES = sorted(path.name for path in (ROOT / "notebooks" / LANGUAGES[0]).glob("*.ipynb"))
+NAMES = sorted(path.name for path in (ROOT / "notebooks" / LANGUAGES[0]).glob("[0-9]*.ipynb"))
 # Each lesson once, each language at least once.
 EDITIONS = [f"{LANGUAGES[place % len(LANGUAGES)]}/{name}" for place, name in enumerate(NAMES)]
 OTHERS = [f"{language}/{name}" for language in LANGUAGES for name in NAMES if f"{language}/{name}" not in EDITIONS]
@@ -82,8 +82,7 @@ def lesson(request: pytest.FixtureRequest, window: tuple[Page, Seen], running: S
     tab, seen = window
     seen.forget()
     notebook = Notebook(tab, running, request.param)
-    notebook.restart_and_run_all()
-    notebook.draw_everything()
+    notebook.run_all()
     yield Opened(notebook, seen, request.param)
     notebook.shut_down()
 
@@ -118,7 +117,7 @@ def test_letters_and_signs_stand_out(plain: Opened, dark: bool) -> None:
     assert 4.5 <= found.worst < 21
 
 
-@pytest.mark.parametrize("width", [360, 720, 1366, 1920])
+@pytest.mark.parametrize("width", [360, 1366, 1920])
 def test_nothing_sticks_out_or_is_cut_off(plain: Opened, width: int) -> None:
     plain.tab.set_viewport_size({"width": width, "height": 900})
     assert misfits(plain.tab) == []
@@ -173,7 +172,7 @@ def test_the_first_page_runs_and_is_in_order(window: tuple[Page, Seen], running:
     tab, seen = window
     seen.forget()
     notebook = Notebook(tab, running, "index.ipynb")
-    notebook.restart_and_run_all()
+    notebook.run_all()
     assert notebook.failed_cells() == []
     for dark in (False, True):
         notebook.use_whole_window(dark=dark)
@@ -191,7 +190,6 @@ def test_a_stored_edition_is_complete_before_it_is_run(path: str, window: tuple[
     tab, seen = window
     seen.forget()
     notebook = Notebook.beside(tab, running, path)
-    notebook.draw_everything()
     assert not tab.evaluate(_TRUSTED), "a fresh clone is not trusted"
     stored = [html for html in stored_html(path) if "svg" in html]
     assert [html[:80] for html in stored if "<svg" in html] == []
@@ -202,5 +200,6 @@ def test_a_stored_edition_is_complete_before_it_is_run(path: str, window: tuple[
         tab.set_viewport_size({"width": width, "height": 900})
         assert misfits(tab, trusted=False) == []
     assert tab.get_by_text("Error displaying widget").count() == 0
+    notebook.wait_until_idle()  # a tab that is closed while its kernel connects complains about it later
     assert seen == Seen()
     notebook.close()

@@ -244,6 +244,6 @@ def test_what_is_no_base64_is_no_zip(cloud: Cloud, functions: Deployer) -> None:
 
 def test_a_table_of_contents_is_read_in_bounded_time() -> None:
     data = packed(*((f"{number}", b"") for number in range(20_000)))
-    start = time.monotonic()
+    start = time.process_time()  # what other tests do beside it does not count
     check_archive(data)
-    assert time.monotonic() - start < 3
+    assert time.process_time() - start < 3

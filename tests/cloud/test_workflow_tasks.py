@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from typing import Any
 
 import pytest
@@ -373,10 +372,14 @@ def test_a_task_that_runs_longer_than_its_timeout_is_given_up(stage: Stage, work
     machine = stage.machine({"Call": task(worker, TimeoutSeconds=600)})
     execution = stage.start(machine, {"id": "late"})
     assert stage.cloud.faults.wait_until_held(held)
-    begun = time.monotonic()
     stage.cloud.skip(600)
-    done = stage.ended(execution)
-    assert time.monotonic() - begun < 5
+    try:
+        done = stage.ended(execution, 5)
+    except AssertionError:
+        # The time of the task counts from when the interpreter waits for it, on a busy machine after the call has
+        # begun: then the first jump of the clock came before it.
+        stage.cloud.skip(600)
+        done = stage.ended(execution)
     assert (done["status"], done["error"], done.get("cause")) == ("FAILED", "States.Timeout", None)
     ended = stage.chain(execution)
     assert ended[-2:] == [(5, 4, "TaskTimedOut"), (6, 5, "ExecutionFailed")]

@@ -34,7 +34,7 @@ def test_i18n_says_what_is_left_to_do(
     replace_in(lesson.folder / "lesson.md", "2. Count: how many?", "2. Count: how many?\n3. Go to the next room.")
     assert call(folders, "i18n") == 0
     said = capsys.readouterr().out
-    assert "lessons/small_lesson/fr.po: 22 entries, 1 empty, 0 fuzzy" in said
+    assert "lessons/small_lesson/fr.po: 23 entries, 1 empty, 0 fuzzy" in said
     assert call(folders, "gates") == 1
     assert "lessons/small_lesson/fr.po [title:7]: no translation. Translate it" in capsys.readouterr().err
 
@@ -47,7 +47,7 @@ def test_a_great_many_failures_are_counted(
     assert call(folders, "gates") == 1
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
-    assert lines[-1] == "… 28 in all (helpers/locale/eo.po: 7, lessons/small_lesson/eo.po: 21)"
+    assert lines[-1] == "… 29 in all (helpers/locale/eo.po: 7, lessons/small_lesson/eo.po: 22)"
 
 
 def test_gates_say_that_all_is_well(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:

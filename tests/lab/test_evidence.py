@@ -8,10 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.lab import language
 from helpers.lab.evidence import Order, order_of, read_job, total_cents
 from helpers.lab.handler_code import problem_in
 from helpers.lab.idempotent_consumer import HANDLERS
 from helpers.lab.view import plain
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever language a test before has left."""
+    monkeypatch.setattr(language, "_current", None)
+    monkeypatch.setenv("ONCE_LANGUAGE", "en")
+
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 12) | st.floats(allow_nan=False) | st.text(max_size=3),

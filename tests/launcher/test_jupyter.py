@@ -201,7 +201,9 @@ def test_the_page_that_opens_is_named_to_the_server(clone: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_has_a_target_for_each_language() -> None:
-    done = subprocess.run(["make", "-n", "lab-fr"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", "--no-print-directory", "-n", "lab-fr"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stdout.endswith("-m helpers lab --language fr\n")
 
 

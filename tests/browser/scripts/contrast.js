@@ -135,7 +135,7 @@
           judge('placeholder', element, faded(parsed(faint.color), alpha), grounds(element), least(style));
         }
       }
-      if (element.matches('input, textarea, select, button')) {
+      if (element.matches('input:not([type=checkbox]), textarea, select, button')) {
         // What one can press or fill in is told from the page by its ground or by its edge (WCAG 1.4.11).
         const style = getComputedStyle(element);
         const around = grounds(element.parentElement)[0];

@@ -12,7 +12,7 @@
       const kind = element.closest('button') ? 'button' : element instanceof SVGElement ? 'picture' : 'text';
       sizes.push([parseFloat(getComputedStyle(element).fontSize) * scale, kind, node.data.trim().slice(0, 40)]);
     }
-    for (const field of root.querySelectorAll('input, textarea, select')) {
+    for (const field of root.querySelectorAll('input:not([type=checkbox]), textarea, select')) {
       if (field.closest(without)) continue;
       sizes.push([parseFloat(getComputedStyle(field).fontSize), 'field', field.placeholder || field.value]);
     }
