@@ -52,8 +52,6 @@ def update(catalog: Catalog, entries: Sequence[Entry]) -> None:
     catalog.update(template)
     catalog.obsolete.clear()
     for message in catalog:
-        # babel guesses "python-format" from any "100 % of"; the gates compare placeholders themselves.
-        message.flags -= {"python-format", "python-brace-format"}
         if not any(strings(message)):  # babel takes the empty plural forms of another entry for a translation
             message.flags -= {"fuzzy"}
 
@@ -87,6 +85,9 @@ def to_bytes(catalog: Catalog) -> bytes:
         '"Content-Transfer-Encoding: 8bit\\n"\n'
         f'"Plural-Forms: {catalog.plural_forms}\\n"\n\n'
     )
+    for message in catalog:
+        # babel guesses "python-format" from any "100 % of"; the gates compare placeholders themselves.
+        message.flags -= {"python-format", "python-brace-format"}
     body = BytesIO()
     write_po(body, catalog, width=0, omit_header=True, include_lineno=False, ignore_obsolete=True)
     return header.encode() + body.getvalue().rstrip() + b"\n"

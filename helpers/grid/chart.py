@@ -43,16 +43,16 @@ def judged(rows: Sequence[Row]) -> str:
     if not wrong:
         return "✓ " + _("each order was written once")
     count = len(wrong)
-    said = ngettext("not once in {count} of {all} run", "not once in {count} of {all} runs", len(good))
+    said = ngettext("not exactly once in {count} of {all} run", "not exactly once in {count} of {all} runs", len(good))
     return "✗ " + said.format(count=count, all=len(good))
 
 
 def legend() -> list[tuple[str, str]]:
     """A small image and the words for each kind of block."""
     kinds = [
-        ("right", _("a write that took effect")),
-        ("extra", _("a write too many that took effect")),
-        ("empty", _("a write that was refused")),
+        ("right", _("an accepted write")),
+        ("extra", _("an accepted write too many")),
+        ("empty", _("a refused write")),
     ]
     style = "height:1.1em;width:auto;flex:none"
     return [(inline(Drawing(_WIDEST, BAR, block(kind, 0, 0, _WIDEST), style)), words) for kind, words in kinds]

@@ -134,7 +134,7 @@ def _bounded(grid: Values) -> None:
     if count > MOST_RUNS:
         raise BadParameter(
             _("This grid has {count} runs.").format(count=count),
-            _("Each run takes some seconds. At most {most} are done.").format(most=MOST_RUNS),
+            _("Each run takes some seconds. At most {most} are allowed.").format(most=MOST_RUNS),
             _("Choose fewer values."),
         )
 

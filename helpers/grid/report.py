@@ -68,9 +68,9 @@ def _charts(grid: Values, rows: Sequence[Row]) -> str:
     side_by_side = _(
         "Workers run side by side here. A guard that reads before it writes depends on which one is faster."
     )
-    remark = escape(f"{side_by_side} {_('So its numbers can differ from run to run.')}")
+    remark = escape(f"{side_by_side} {_('The numbers of such a guard can differ from run to run.')}")
     return (
-        f"<section><h2>{escape(_('Writes tried, and writes that took effect'))}</h2>\n"
+        f"<section><h2>{escape(_('Writes tried and writes accepted'))}</h2>\n"
         f'<p class="verdict">{_verdict(first, rows)}</p>\n'
         f'<ul class="legend">{items}<li><b aria-hidden="true">│</b><span>{line}</span></li></ul>\n'
         f'<div class="panels">{drawn}</div>\n<p class="soft">{remark}</p></section>\n'
@@ -88,7 +88,7 @@ def _verdict(first: str, rows: Sequence[Row]) -> str:
             name=f"<code translate=no>{escape(first)}</code>"
         )
     names = ", ".join(f"`{value}`" for value in safe)
-    return prose(_("Each order was written once in all runs only with {values}.").format(values=names)).html
+    return prose(_("Only with {values} was each order written once in all runs.").format(values=names)).html
 
 
 def _failed(rows: Sequence[Row]) -> str:
@@ -137,9 +137,9 @@ def _heads() -> Mapping[str, Any]:
     return {
         "sent": _("messages sent"),
         "executions": _("executions"),
-        "runs": _("runs"),
+        "runs": _("function runs"),
         "failed_runs": _("failed runs"),
-        "accepted": _("writes that took effect"),
+        "accepted": _("accepted writes"),
         "refused": _("refused writes"),
-        "dead_lettered": _("dead letters"),
+        "dead_lettered": _("dead-lettered messages"),
     }

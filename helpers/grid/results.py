@@ -36,7 +36,7 @@ class Row:
 
     @property
     def accepted(self) -> int:
-        """The writes that took effect."""
+        """The accepted writes."""
         return int(self.outcome["accepted"])
 
     @property

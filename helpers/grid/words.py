@@ -20,7 +20,7 @@ def in_words(name: str, value: Any) -> str:
         return _("no broken message") if value == "none" else labelled(_("broken message"), value)
     label = {
         "duplicates": _("copies sent again"),
-        "repeats": _("executions started again"),
+        "repeats": _("more executions for the first order"),
         "quantity": _("quantity"),
         "number": _("number of the first order"),
         "customer": _("customer"),

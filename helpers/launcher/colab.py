@@ -19,6 +19,7 @@ from typing import Any
 
 from helpers.launcher.environment import LOCKS, OLDEST, ROOT
 from helpers.launcher.terminal import Trouble, complain, say
+from helpers.launcher.words import _, choose
 
 # What helpers.cloud, helpers.lab and helpers.show import (a test compares), with the oldest release that will do.
 # The service may have any of them.
@@ -45,13 +46,12 @@ def prepare(language: str, home: str | None = None, root: Path = ROOT) -> None:
 
     :param home: a folder that stays when the service takes the machine away, for answers and progress.
     """
+    choose(["--language", language])
     try:
         _prepare(language, home, root)
     except Trouble as trouble:
         complain(trouble)
         return
-    from helpers.lab.language import _
-
     say(_("The course is ready. Run the cells below, one after the other."))
 
 
@@ -59,11 +59,16 @@ def _prepare(language: str, home: str | None, root: Path) -> None:
     folder = root / "notebooks" / language
     known = sorted(page.parent.name for page in (root / "notebooks").glob("*/index.ipynb"))
     if language not in known:
-        raise Trouble(f"The course is not in the language {language!r}.", f"Choose one of these: {', '.join(known)}.")
+        raise Trouble(
+            _("The course does not speak the language `{language}`.").format(language=language),
+            _("Choose one of these: {choices}.").format(choices=", ".join(known)),
+        )
     if sys.version_info < OLDEST:
         raise Trouble(
-            f"The course needs Python {OLDEST[0]}.{OLDEST[1]} or newer; this one is {sys.version.split()[0]}.",
-            "Choose a newer runtime in the service's menu, then run this cell again.",
+            _("This is Python {here}. The course needs Python {oldest} or newer.").format(
+                here="{}.{}".format(*sys.version_info[:2]), oldest="{}.{}".format(*OLDEST)
+            ),
+            _("Choose a newer runtime in the menu of the service. Then run this cell again."),
         )
     if wanted := missing((root / LOCKS["course"]).read_text(encoding="utf-8")):
         _install(wanted)
@@ -95,7 +100,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _install(wanted: Sequence[str]) -> None:
-    say(f"installing {', '.join(wanted)}.")
+    say(_("Packages are installed: {names}.").format(names=", ".join(wanted)))
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
         stdin=subprocess.DEVNULL,
@@ -105,8 +110,10 @@ def _install(wanted: Sequence[str]) -> None:
         check=False,
     )
     if done.returncode:
-        last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no output")
-        raise Trouble(f"The packages could not be installed: {last.strip()}", "Run this cell again.")
+        last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), _("no output"))
+        raise Trouble(
+            _("The packages could not be installed: {reason}").format(reason=last.strip()), _("Run this cell again.")
+        )
     importlib.invalidate_caches()
 
 

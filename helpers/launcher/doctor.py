@@ -61,7 +61,7 @@ def doctor(environment: Environment) -> int:
     if bad:
         printed(_("Not everything is right. Begin with the first line that has the sign {sign}.").format(sign="✗"))
     else:
-        printed(_("The course can run on this machine: `{command}`.").format(command=command("lab")))
+        printed(_("The course can run on this machine. To open it: `{command}`.").format(command=command("lab")))
     return 1 if bad else 0
 
 
@@ -80,7 +80,7 @@ def findings(environment: Environment) -> Iterator[Finding]:
     yield browser()
     yield git(environment.root)
     if python is None:
-        words = _("JupyterLab, its kernel and the emulated account can only be tried after the set-up.")
+        words = _("JupyterLab, its kernel and the emulated account can be tried only after the set-up.")
         yield Finding("unknown", words, _("Then type `{command}` again.").format(command=command("doctor")))
     else:
         yield from course(environment, python)
@@ -210,7 +210,7 @@ def git(root: Path) -> Finding:
     changed = [line[3:] for line in done.stdout.splitlines()]
     if changed:
         words = _("Files of the course were changed here: {count}. One of them is {name}.")
-        step = _("Before `git pull`, put them aside: `git stash`. Your copies in the folder work are not touched.")
+        step = _("Before `git pull`, put them aside: `git stash`. Your copies in the folder `work` are not touched.")
         return Finding("note", words.format(count=len(changed), name=changed[0]), step)
     return Finding("good", _("git can bring the course up to date."))
 
@@ -232,7 +232,10 @@ def course(environment: Environment, python: Path) -> Iterator[Finding]:
             _("The emulated account answers on 127.0.0.1."),
             _("The emulated account does not answer on 127.0.0.1: {reason}"),
         ),
-        "worker": (_("A function runs in a process of its own."), _("A function could not be run: {reason}")),
+        "worker": (
+            _("A function of the emulated account runs."),
+            _("A function of the emulated account could not be run: {reason}"),
+        ),
     }
     for name, (right, wrong) in tried.items():
         reason = seen.get(name, seen.get("error", _("no output")))

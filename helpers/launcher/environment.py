@@ -24,6 +24,7 @@ from typing import IO, Literal
 
 from helpers.launcher.terminal import Trouble, command, run_logged, say
 from helpers.launcher.troubles import (
+    bring_back,
     failed_set_up,
     hopeless,
     no_venv_module,
@@ -79,7 +80,7 @@ class Environment:
         except OSError as error:
             raise Trouble(
                 _("The file {name} cannot be read ({reason}).").format(name=LOCKS[name], reason=error.strerror),
-                _("Bring it back: `{command}`.").format(command=f"git checkout -- {LOCKS[name]}"),
+                bring_back(self.root, LOCKS[name]),
             ) from error
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
@@ -151,12 +152,15 @@ class Environment:
         Files were deleted from it, or packages exchanged for others.
         """
         if self.ready(name) and (gone := self.missing()):
-            text = _("Files are missing in .venv: {count}. One of them is {name}. It is made again.")
+            text = _("Files are missing in .venv: {count}. One of them is {name}. The environment is made again.")
             say(text.format(count=len(gone), name=gone[0]))
             with self._alone():
                 remove(self.folder)
         elif self.ready(name) and (others := self.other_versions()):
-            text = _("Packages in .venv have another version than the course expects: {names}. It is made again.")
+            text = _(
+                "Packages in .venv have another version than the course expects: {names}. "
+                "The environment is made again."
+            )
             say(text.format(names=", ".join(others[:5])))
             with self._alone():
                 remove(self.folder)
@@ -210,9 +214,9 @@ class Environment:
         if stamp.state == "installing":
             say(_("An earlier set-up did not come to its end. It starts again."))
         elif stamp.root != str(self.root):
-            say(_("This folder has moved since .venv was made. It is made again."))
+            say(_("This folder has moved since .venv was made. The environment is made again."))
         elif stamp.layout != LAYOUT or version is None:
-            say(_("The Python of .venv no longer works. It is made again."))
+            say(_("The Python of .venv no longer works. The environment is made again."))
         else:
             say(_("The list of packages has changed. The environment .venv is brought up to date."))
             return True

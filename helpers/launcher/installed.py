@@ -50,7 +50,7 @@ class Installed(Environment):
         """:raises Trouble: the packages of the tests are missing."""
         if not self.ready(name):
             raise Trouble(
-                _("The environment {folder} lacks what the tests need.").format(folder=sys.prefix),
+                _("The environment {folder} lacks the packages that the tests need.").format(folder=sys.prefix),
                 _("Leave it (`deactivate` or `conda deactivate`). Then type `{command}` again.").format(
                     command=command("test")
                 ),

@@ -25,6 +25,7 @@ from urllib.parse import quote, urlsplit
 from helpers.copies.learner import Copies
 from helpers.launcher.environment import Environment
 from helpers.launcher.terminal import Trouble, command, say
+from helpers.launcher.troubles import bring_back
 from helpers.launcher.words import _
 
 FIRST_PAGE = "notebooks/index.ipynb"
@@ -188,7 +189,7 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
     if not (environment.root / view.page).is_file():
         raise Trouble(
             _("The file {name} is missing.").format(name=view.page),
-            _("Bring it back: `{command}`.").format(command=f"git checkout -- {view.page}"),
+            bring_back(environment.root, view.page),
         )
     write_overrides(environment, language, view)
     log = environment.folder / "once-jupyter" / "jupyterlab.log"

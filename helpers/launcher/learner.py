@@ -10,6 +10,7 @@ from helpers.copies.learner import PAGE, STORED, Copies, Copy, NoSuchCopy
 from helpers.launcher.environment import Environment
 from helpers.launcher.jupyter import View, chosen_language, known_languages
 from helpers.launcher.terminal import Trouble, command, say
+from helpers.launcher.troubles import bring_back
 from helpers.launcher.words import _
 
 
@@ -21,7 +22,7 @@ def course_view(environment: Environment, language: str | None) -> View:
     """
     copies = Copies(environment.root)
     _expect_file(environment, f"{STORED}/{PAGE}")
-    with _explained():
+    with _explained(environment.root):
         changed = copies.refresh()
     for copy in changed:
         say(_announcement(environment, copy))
@@ -35,7 +36,7 @@ def start_afresh(environment: Environment, lesson: str | None, language: str | N
     :raises OSError: the folder work cannot be written to, or the disk is full.
     """
     copies = Copies(environment.root)
-    with _explained():
+    with _explained(environment.root):
         lessons, languages = tuple(copies.lessons), known_languages(environment)
         example = command("fresh", lesson=lessons[-1] if lessons else "", language=languages[0] if languages else "")
         if lesson is None or language is None:
@@ -73,18 +74,18 @@ def _expect_file(environment: Environment, name: str) -> None:
     if not (environment.root / name).is_file():
         raise Trouble(
             _("The file {name} is missing.").format(name=name),
-            _("Bring it back: `{command}`.").format(command=f"git checkout -- {name}"),
+            bring_back(environment.root, name),
         )
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _explained(root: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, FileNotFoundError) as error:
         raise Trouble(
             _("A file of the course is damaged or missing: {reason}.").format(reason=error),
-            _("Bring it back: `{command}`.").format(command="git checkout -- lessons notebooks"),
+            bring_back(root, "lessons", "notebooks"),
         ) from error
 
 

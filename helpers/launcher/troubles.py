@@ -53,7 +53,7 @@ def known_failure(output: str) -> Trouble | None:
     if _CERTIFICATE.search(output):
         return Trouble(
             _("The package index was reached, but its certificate is not trusted here."),
-            _("Behind a company’s proxy, set PIP_CERT and SSL_CERT_FILE to its certificate."),
+            _("Behind a company’s proxy, set PIP_CERT and SSL_CERT_FILE to the file of its certificate."),
         )
     if _NETWORK.search(output):
         return Trouble(
@@ -66,6 +66,16 @@ def known_failure(output: str) -> Trouble | None:
             _("Empty the download cache: `{command}`.").format(command="python -m pip cache purge"),
         )
     return None
+
+
+def bring_back(root: Path, *names: str) -> str:
+    """How to get files of the course back that are damaged or missing. A downloaded folder has no git to ask.
+
+    :param names: their paths from the course's folder `root`.
+    """
+    if (root / ".git").exists():
+        return _("Bring it back: `{command}`.").format(command=f"git checkout -- {' '.join(names)}")
+    return _("Download the course once more, and take this from it: {names}.").format(names=", ".join(names))
 
 
 def no_venv_module() -> Trouble:

@@ -125,6 +125,7 @@ def test_a_working_environment_of_somebody_else_is_used(clone: Path, capsys: pyt
 
 
 def test_a_missing_lock_file(clone: Path) -> None:
+    (clone / ".git").mkdir(exist_ok=True)
     (clone / "requirements.lock").unlink()
     with pytest.raises(Trouble) as trouble:
         Environment(clone).prepare("course")

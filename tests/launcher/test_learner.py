@@ -75,6 +75,7 @@ def test_a_wrong_name_says_which_there_are(
 
 @pytest.mark.parametrize("name", ["notebooks/index.ipynb", "notebooks/fr/02_idempotent_consumer.ipynb"])
 def test_a_missing_or_damaged_file_of_the_course(course: SmallCourse, name: str) -> None:
+    (course.root / ".git").mkdir(exist_ok=True)
     (course.root / name).write_text("", encoding="utf-8")
     with pytest.raises(Trouble) as trouble:
         course_view(Environment(course.root), "fr")
