@@ -29,6 +29,8 @@ def _end_with_input() -> None:
 def main() -> None:
     """Start JupyterLab with the arguments of this process."""
     import helpers.slow_imports  # noqa: F401
+
+    # isort: split
     from jupyterlab.labapp import main as jupyterlab
 
     threading.Thread(target=_end_with_input, name="end-with-input", daemon=True).start()
