@@ -245,7 +245,7 @@ def _check_expression(name: str, text: str, names: Members, literals: Members) -
     else:
         parsed = expressions.check_condition(text, names, literals)
         if name == "KeyConditionExpression":
-            wrong = [word for word in ("OR", "NOT") if word in parsed.words]
+            wrong: list[str] = [word for word in ("OR", "NOT") if word in parsed.words]
             wrong += [call.name for call in parsed.calls if call.name in {"<>", "IN"} or call.name[0].islower()]
             wrong = [each for each in wrong if each != "begins_with"]
             if wrong:

@@ -73,7 +73,7 @@ def check(rules: list[Rule], bucket: Any, validate_destinations: bool) -> None:
         return
     wrong = [(arn, reason) for rule in rules for arn, reason in _unreachable(rule, bucket)]
     if wrong:
-        members = {}
+        members: dict[str, Any] = {}
         for number, (arn, reason) in enumerate(wrong, 1):
             members |= {f"ArgumentName{number}": arn, f"ArgumentValue{number}": reason}
         raise Refused("InvalidArgument", _UNUSABLE, **members)

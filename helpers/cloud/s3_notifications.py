@@ -115,7 +115,7 @@ class Notifications:
 
         try:
             with self._boundary.lock:
-                bucket = s3_backends[ACCOUNT_ID]["aws"].buckets.get(exchange.parameters.get("Bucket"))
+                bucket = s3_backends[ACCOUNT_ID]["aws"].buckets.get(exchange.parameters.get("Bucket", ""))
                 if bucket is not None:
                     rules = s3_configuration.read(exchange.body)
                     skips = exchange.header("x-amz-skip-destination-validation").lower() == "true"

@@ -145,6 +145,9 @@ class Sandbox:
         self.request_id = self.last_request_id = invocation.request_id
         if not self._cold:
             self._events, self._texts = [], []
+        payload: bytes
+        outcome: Outcome
+        kind: str
         try:
             self._waiting = self._waiting or self._next(INIT_LIMIT + (self.spec.timeout if self._cold else 0))
             if self._cold:

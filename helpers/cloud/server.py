@@ -117,7 +117,7 @@ class Server:
                     time.sleep(0.05)
                 continue
             if self.closed:
-                peer.close()
+                peer.close()  # type: ignore[unreachable]  # another thread closes the server
                 return
             with contextlib.suppress(OSError):
                 self._begin(peer)

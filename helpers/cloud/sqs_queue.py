@@ -178,11 +178,12 @@ def _deliverable(queue: Queue, now: float) -> Iterator[Message]:
 
 def _oldest(queue: Queue, now: float) -> float:
     """When the oldest message was sent that the queue still keeps."""
-    return now - int(queue.message_retention_period) * 1000  # type: ignore[attr-defined]
+    retention: str | int = queue.message_retention_period  # type: ignore[attr-defined]
+    return now - int(retention) * 1000
 
 
 def _redrive_target(queue: Queue) -> tuple[Queue | None, int]:
-    known, policy = queue.dead_letter_queue, queue.redrive_policy  # type: ignore[attr-defined]
+    known, policy = queue.dead_letter_queue, queue.redrive_policy
     if known is None or not policy:
         return None, 0
     # The dead-letter queue may have been deleted, or deleted and created again, since the policy was set.
