@@ -185,7 +185,7 @@ def parser() -> argparse.ArgumentParser:
     examine = add("doctor", "look at this machine and say what to do", _doctor)
     examine.add_argument("--language", help="answer in this language, for example fr (default: the system's)")
     test = add("test", "run everything that CI runs", _test)
-    test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
+    test.add_argument("only", nargs="*", help="steps to run (default: all): lint types course notebooks tests")
     bench = add("bench", "measure the emulated account beside ministack", _bench)
     bench.add_argument("arguments", nargs=argparse.REMAINDER, help="for python -m benchmarks, for example --rounds 1")
     pictures = add("pictures", "photograph the lessons in JupyterLab for docs/pictures.md", _pictures)

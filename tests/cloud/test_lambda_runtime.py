@@ -591,7 +591,7 @@ def test_a_layer_can_be_imported(functions: Deployer) -> None:
 
 
 def test_a_function_keeps_the_layer_that_was_deleted(functions: Deployer) -> None:
-    """The API Reference, DeleteLayerVersion: "a copy of the version remains in Lambda until no functions refer to it"."""
+    """API Reference, DeleteLayerVersion: "a copy of the version remains in Lambda until no functions refer to it"."""
     from tests.cloud.deploying import archive
 
     client, code = functions.client, "import taxes\ndef handler(event, context):\n    return taxes.RATE"
