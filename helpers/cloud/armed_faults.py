@@ -270,8 +270,9 @@ class ArmedFaults:
         dead = threading.Event()
 
         def watch(event: Event) -> None:
-            ended = isinstance(event, RunEnded) and event.request_id == exchange.caller.request_id
-            if ended and event.outcome in {"timeout", "crash"}:  # type: ignore[attr-defined]
+            if not isinstance(event, RunEnded) or event.request_id != exchange.caller.request_id:
+                return
+            if event.outcome in {"timeout", "crash"}:
                 dead.set()
                 self._changed.notify()
 

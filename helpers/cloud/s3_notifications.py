@@ -256,7 +256,7 @@ class Notifications:
             return
         text = json.dumps(message.body)
         sent = Message(message.message_id, text)
-        sent.mark_sent(delay_seconds=int(queue.delay_seconds))  # type: ignore[attr-defined]
+        sent.mark_sent(delay_seconds=sqs_queue.number(queue, "delay_seconds"))
         sqs_queue.put(queue, [sent])
         self._account.journal.record(MessageSent, queue=queue.name, message_id=sent.id, body=text, caller=S3_CALLER)
 

@@ -178,7 +178,7 @@ class MoveTasks:
         fresh.message_attributes = message.message_attributes
         fresh.group_id, fresh.deduplication_id = message.group_id, message.deduplication_id
         fresh.sequence_number = message.sequence_number
-        fresh.sent_timestamp = int(now * 1000)  # type: ignore[assignment]
+        fresh.sent_timestamp = int(now * 1000)  # type: ignore[assignment]  # moto: None only
         sqs_queue.take_out(source, message)
         sqs_queue.put(target, [fresh])
         self._journal.record(MessageAcknowledged, queue=source.name, message_id=message.id, caller=_SQS)
