@@ -32,6 +32,8 @@ from .uploaded_code import uploaded
 from .work import Busy
 
 if TYPE_CHECKING:
+    from moto.awslambda.models import LambdaFunction
+
     from .account import Cloud
 
 PREFIX = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:"
@@ -141,7 +143,7 @@ class Functions:
                 state.active, state.updating = True, False
             self._changed.notify_all()
 
-    def _function(self, name: str, qualifier: str, arn: str) -> Any:
+    def _function(self, name: str, qualifier: str, arn: str) -> LambdaFunction:
         from moto.awslambda.exceptions import UnknownFunctionException
         from moto.awslambda.models import lambda_backends
 
@@ -150,7 +152,7 @@ class Functions:
         except UnknownFunctionException:
             raise FunctionMissing(arn) from None
 
-    def _spec_of(self, function: Any) -> FunctionSpec:
+    def _spec_of(self, function: LambdaFunction) -> FunctionSpec:
         """The deployed state of one of moto's functions; unpacks its code and layers when that has not been done."""
         version, code, layers = str(function.version), "", list[str]()
         if function.package_type == "Zip" and getattr(function, "code_bytes", b""):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import permissions
 from .access_needs import log_arn
@@ -236,7 +236,7 @@ def _last_written(stream: MotoStream) -> datetime:
     return stream.last_ingestion_time
 
 
-def _forget_half(stream: Any) -> int:
+def _forget_half(stream: MotoStream) -> int:
     """Drop the older half of a stream's bytes. Returns how many went."""
     count = size = 0
     for event in stream.events:
@@ -292,7 +292,7 @@ class LogStream:
     def _may(self, action: str) -> bool:
         return permissions.decide(self._role, f"logs:{action}", log_arn(self.group, self.name)) == "allowed"
 
-    def _stream(self) -> Any | None:
+    def _stream(self) -> MotoStream | None:
         from moto.logs.models import logs_backends
 
         backend = logs_backends[ACCOUNT_ID][REGION]

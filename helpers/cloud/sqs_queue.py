@@ -176,8 +176,17 @@ def _deliverable(queue: Queue, now: float) -> Iterator[Message]:
             blocked.add(message.group_id)
 
 
-def number(queue: Queue, name: Literal["delay_seconds", "message_retention_period", "visibility_timeout"]) -> int:
-    """A setting of a queue in seconds. moto gives queues these attributes at run time, as texts or as numbers."""
+_Number = Literal[
+    "delay_seconds",
+    "maximum_message_size",
+    "message_retention_period",
+    "receive_message_wait_time_seconds",
+    "visibility_timeout",
+]
+
+
+def number(queue: Queue, name: _Number) -> int:
+    """A setting of a queue in seconds or bytes. moto gives queues these attributes at run time, as texts or numbers."""
     return int(getattr(queue, name))
 
 

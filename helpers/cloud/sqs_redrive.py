@@ -18,7 +18,7 @@ from moto.moto_api._internal import mock_random
 from moto.sqs.models import Message, Queue, sqs_backends
 
 from . import sqs_queue
-from .boundary import Boundary
+from .boundary import Boundary, Handler
 from .clock import Clock
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
@@ -90,7 +90,7 @@ class MoveTasks:
         self._closed = True
         self._look()
 
-    def _answering(self, answer: Any) -> Any:
+    def _answering(self, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Handler:
         def handler(exchange: Exchange) -> Response:
             try:
                 with self._boundary.lock:
