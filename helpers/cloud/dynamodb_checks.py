@@ -258,6 +258,8 @@ def _check_expression(name: str, text: str, names: Members, literals: Members) -
 def _check_update(text: str, names: Members, literals: Members) -> None:
     """Name the first placeholder that is not defined, unless moto finds a mistake of syntax."""
     from moto.dynamodb.exceptions import MockValidationException
+
+    # moto keeps this module from mypy.
     from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
 
     try:

@@ -249,7 +249,7 @@ def install() -> Callable[[], None]:
 
     def undo() -> None:
         Queue.BASE_ATTRIBUTES = names
-        del Queue.redrive_allow_policy  # type: ignore[attr-defined]
+        del Queue.redrive_allow_policy  # type: ignore[attr-defined]  # set above
         for place, name, old in before:
             setattr(place, name, old)
 

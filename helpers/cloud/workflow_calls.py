@@ -29,7 +29,7 @@ _LONGEST_ANSWER = 3600
 """Seconds. A call of a workflow has no time-out of its own; a function runs 15 minutes at most."""
 
 
-class SdkClientException(ClientError):  # type: ignore[misc]
+class SdkClientException(ClientError):  # type: ignore[misc]  # botocore has no types
     """The call had no answer: the connection broke (the AWS SDK for Java's name)."""
 
     def __init__(self, problem: Exception, operation: str) -> None:

@@ -92,7 +92,7 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
 
 # Ctrl-C in the terminal goes to all processes of its group: a run that gets it would end as a bad run.
 _ALONE: dict[str, Any] = (
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
+    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]  # of Windows
     if sys.platform == "win32"
     else {"start_new_session": True}
 )
