@@ -59,7 +59,7 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
         place = Path(folder)
         (place / "answers").mkdir()
         (place / "given.ipynb").write_text(job.notebook, encoding="utf-8", newline="\n")
-        (place / "parameters.json").write_text(json.dumps(dict(job.parameters)), encoding="utf-8")
+        (place / "parameters.json").write_text(json.dumps(dict(job.parameters)), encoding="utf-8", newline="\n")
         variables = environment(os.environ, str(place / "answers"), job.language)
         with (place / "log").open("wb") as log:
             process = subprocess.Popen(
@@ -92,7 +92,7 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
 
 # Ctrl-C in the terminal goes to all processes of its group: a run that gets it would end as a bad run.
 _ALONE: dict[str, Any] = (
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
+    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]  # of Windows
     if sys.platform == "win32"
     else {"start_new_session": True}
 )

@@ -105,10 +105,10 @@ def folders(root: Path) -> Iterator[Finding]:
                     pass
         except OSError as error:
             refused.append((folder, error))
-    for folder, error in refused:
+    for folder, refusal in refused:
         yield Finding(
             "bad",
-            _("The folder {folder} cannot be written to ({reason}).").format(folder=folder, reason=error.strerror),
+            _("The folder {folder} cannot be written to ({reason}).").format(folder=folder, reason=refusal.strerror),
             _("Give yourself the right to write there, or move the course into a folder of your own."),
         )
     if not refused:

@@ -181,7 +181,7 @@ class Environment:
     # -- the steps of a set-up
 
     def _install(self, name: Set) -> None:
-        digests = {name: self.digest(name)}
+        digests: dict[str, str] = {name: self.digest(name)}
         if name == "test":
             digests["course"] = self.digest("course")
         started = time.monotonic()
@@ -262,7 +262,7 @@ class Environment:
         say(text.format(count=count))
         uv = self._uv(lock)
         if uv is not None:
-            arguments = [
+            arguments: list[str | Path] = [
                 "pip",
                 "install",
                 "--python",

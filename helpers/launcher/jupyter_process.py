@@ -32,7 +32,7 @@ def leave_out_slow_imports() -> None:
     jsonschema imports rfc3987_syntax, if it is there, for the formats "iri" and "iri-reference"
     (python-jsonschema/jsonschema#1428). No schema of Jupyter has one of them.
     """
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # what the import system knows
 
 
 def main() -> None:
