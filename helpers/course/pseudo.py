@@ -113,7 +113,8 @@ def unseen_in_outputs(cell: NotebookNode, exceptions: Exceptions) -> Iterator[st
 def pseudo_course(folders: Folders, place: Path) -> Folders:
     """A copy of the course in `place` whose only language is the pseudo-language."""
     copy = Folders(place)
-    unwanted = shutil.ignore_patterns("*.po", "__pycache__", "*.ipynb")
+    # With its bytecode, which is right for files of the same age: the kernel need not compile the helpers anew.
+    unwanted = shutil.ignore_patterns("*.po", "*.ipynb")
     shutil.copytree(folders.helpers, copy.helpers, ignore=unwanted)
     shutil.copytree(folders.lessons, copy.lessons, ignore=unwanted)
     for lesson in read_course(copy).lessons:

@@ -17,8 +17,8 @@ from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Folders, read_course
 from helpers.grid.cluster import NoCluster, on_dask
 from helpers.grid.derived import NotUsable, derive, digest_of, read
-from helpers.grid.one import Job
-from helpers.grid.plan import GUARD, Experiment, Run, Values, choose, course_digest, read_experiment, runs
+from helpers.grid.one import Job, course_digest
+from helpers.grid.plan import GUARD, Experiment, Run, Values, choose, read_experiment, runs
 from helpers.grid.report import report_page
 from helpers.grid.results import read_rows, to_csv
 from helpers.grid.runner import Start, Store, here, run_all
