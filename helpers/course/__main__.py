@@ -6,8 +6,10 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from nbformat import NotebookNode
 
 from helpers.course import catalogs
 from helpers.course.build import BuildError, build, build_index, differences, write
@@ -16,7 +18,7 @@ from helpers.course.execute import ExecutionError
 from helpers.course.failure import Failure
 from helpers.course.gates import check_course, read_rules
 from helpers.course.messages import helper_entries
-from helpers.course.pseudo import unseen_outputs
+from helpers.course.pseudo import pseudo_run, unseen_outputs
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Folders, languages, read_course
 
@@ -30,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0: done, nothing wrong; 1: something is wrong, and was said on stderr."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if getattr(options, "execute_one", False) and not options.check:
-        parser.error("--execute-one takes outputs that are stored: it goes with --check only")
+    if getattr(options, "pseudo", False) and not options.check:
+        parser.error("--pseudo takes outputs that are stored: it goes with --check only")
     try:
         return int(options.run(options, Folders(options.root.resolve())))
     except (SourceError, LookupError) as error:
@@ -74,12 +76,18 @@ def check_gates(options: argparse.Namespace, folders: Folders) -> int:
 
 def run_pseudo(options: argparse.Namespace, folders: Folders) -> int:
     """Run the lessons in the pseudo-language, and say which words of the helpers pass through no catalog."""
-    found: list[str] = []
-    for lesson in read_course(folders).lessons:
-        with tempfile.TemporaryDirectory(prefix="once-pseudo-", ignore_cleanup_errors=True) as place:
-            for cell, words in unseen_outputs(folders, lesson, Path(place) / "course"):
-                found.append(f"{lesson.slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language")
+    with tempfile.TemporaryDirectory(prefix="once-pseudo-", ignore_cleanup_errors=True) as place:
+        found = _unseen(folders, pseudo_run(folders, read_course(folders).lessons, Path(place) / "course"))
     return _fail(found) if found else 0
+
+
+def _unseen(folders: Folders, ran: Mapping[str, NotebookNode]) -> list[str]:
+    """What lessons showed in the pseudo-language that passed through no catalog."""
+    return [
+        f"{slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language"
+        for slug, notebook in ran.items()
+        for cell, words in unseen_outputs(folders, notebook)
+    ]
 
 
 def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
@@ -94,9 +102,11 @@ def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
     output = options.output or folders.notebooks
     with tempfile.TemporaryDirectory(prefix="once-check-", ignore_cleanup_errors=True) as temporary:
         place = Path(temporary) if options.check else output
-        stored = output if options.execute_one else None
         run = not options.no_execute
-        built = build(folders, lessons, spoken, place, run, options.draft, stored)
+        ran = pseudo_run(folders, lessons, place / "pseudo") if options.pseudo else None
+        if ran and (found := _unseen(folders, ran)):
+            return _fail(found)
+        built = build(folders, lessons, spoken, place, run, options.draft, output if options.pseudo else None, ran)
         if spoken != [SOURCE_LANGUAGE]:
             built |= build_index(folders, course, languages(folders), place, run, options.draft)
     if options.check:
@@ -150,9 +160,9 @@ def _parser() -> argparse.ArgumentParser:
     notebooks.add_argument("--check", action="store_true", help="compare with notebooks/, write nothing")
     notebooks.add_argument("--no-execute", action="store_true", help="do not run the cells")
     notebooks.add_argument(
-        "--execute-one",
+        "--pseudo",
         action="store_true",
-        help="with --check: run each lesson in one language; the others have the outputs that are stored",
+        help="with --check: run each lesson in the pseudo-language only; the editions keep the outputs that are stored",
     )
     notebooks.add_argument("--draft", action="store_true", help="pass over the gates of the catalogs")
     notebooks.add_argument("--output", type=Path, help="another folder than notebooks/")

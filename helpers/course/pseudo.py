@@ -1,14 +1,15 @@
 """The pseudo-language: every text in ⟦brackets⟧. What a notebook shows outside of them, no translator saw.
 
-`unseen` looks at the cells of a lesson; `unseen_outputs` runs the lesson in the pseudo-language and looks at what the
-helpers show.
+`unseen` looks at the cells of a lesson; `pseudo_run` runs lessons in the pseudo-language, and `unseen_in_outputs` looks
+at what the helpers show there.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -20,7 +21,7 @@ from helpers.course.blocks import markdown
 from helpers.course.comments import code_pieces, comment_pieces
 from helpers.course.entries import Entry, lesson_entries, translated
 from helpers.course.exceptions import Exceptions, read_exceptions
-from helpers.course.execute import execute
+from helpers.course.execute import AT_ONCE, execute
 from helpers.course.inline import inline
 from helpers.course.messages import helper_entries
 from helpers.course.notebook import lesson_notebook
@@ -70,25 +71,37 @@ def unseen_in(cell: Cell) -> Iterator[str]:
             yield " ".join(rest.split())
 
 
-def unseen_outputs(folders: Folders, lesson: Lesson, place: Path) -> Iterator[tuple[str, str]]:
-    """(cell id, words) for each text in the outputs of a lesson that did not pass through a catalog.
-
-    The lesson runs in the empty folder `place`, with a copy of the helpers. Only outputs with text/html are looked
-    at: those are made by the helpers for people. What is in `<code>` is a name or an answer of a service.
+def pseudo_run(folders: Folders, lessons: Sequence[Lesson], place: Path) -> dict[str, NotebookNode]:
+    """The lessons as they ran in the pseudo-language, by their slugs, in the empty folder `place`.
 
     :raises ExecutionError: a cell fails.
     """
     copy = pseudo_course(folders, place)
-    notebook = lesson_notebook(read_lesson(lesson.folder), in_brackets)
-    execute(notebook, copy.notebooks / LANGUAGE, LANGUAGE, copy.root)
+    notebooks = {lesson.slug: lesson_notebook(read_lesson(lesson.folder), in_brackets) for lesson in lessons}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        jobs = [
+            pool.submit(execute, notebook, copy.notebooks / LANGUAGE, LANGUAGE, copy.root)
+            for notebook in notebooks.values()
+        ]
+        for job in jobs:
+            job.result()
+    return notebooks
+
+
+def unseen_outputs(folders: Folders, ran: NotebookNode) -> Iterator[tuple[str, str]]:
+    """(cell id, words) for each text that a lesson showed in the pseudo-language and that passed through no catalog."""
     exceptions = read_exceptions(folders.lessons / "exceptions.toml")
-    for cell in notebook.cells:
+    for cell in ran.cells:
         for words in dict.fromkeys(unseen_in_outputs(cell, exceptions)):
             yield cell.id, words
 
 
 def unseen_in_outputs(cell: NotebookNode, exceptions: Exceptions) -> Iterator[str]:
-    """The words that the outputs of a cell show, or read aloud, outside of brackets."""
+    """The words that the outputs of a cell show, or read aloud, outside of brackets.
+
+    Only outputs with text/html are looked at: those are made by the helpers for people. What is in `<code>` is a name
+    or an answer of a service.
+    """
     for output in cell.get("outputs", []):
         html = _without_marked(output.get("data", {}).get("text/html", ""))
         spoken = [unescape(found[2]) for found in _READ_ALOUD.finditer(html)]

@@ -102,7 +102,7 @@ def course_digest(root: Path) -> str:
 
 # Ctrl-C in the terminal goes to all processes of its group: a run that gets it would end as a bad run.
 _ALONE: dict[str, Any] = (
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
+    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]  # of Windows
     if sys.platform == "win32"
     else {"start_new_session": True}
 )

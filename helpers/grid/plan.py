@@ -89,7 +89,10 @@ def choose(lesson: Lesson, usual: Values, chosen: Mapping[str, str]) -> dict[str
         if name not in known:
             raise BadParameter(
                 _("The lesson has no parameter `{name}`.").format(name=name[:40]),
-                _("A grid takes the parameters of the lesson's first code cell."),
+                _(
+                    "A grid takes the parameters of the lesson's first code cell, "
+                    "and `guard` where the lesson has several guards."
+                ),
                 _("Choose one of these: {choices}.").format(choices=", ".join(f"`{one}`" for one in known)),
             )
         values = [part.strip() for part in text.split(",") if part.strip()]
