@@ -45,7 +45,7 @@ def end_kernel() -> None:
 
 
 def execute(lesson: str, language: str, folder: Path, without: tuple[str, ...] = (), **parameters: Any) -> Outputs:
-    """Run one edition of a lesson (its folder in lessons/), `without` the cells whose ids begin so. All share a kernel."""
+    """Run one edition of a lesson (its folder in lessons/), without the cells whose ids begin so, in the one kernel."""
     notebook = _edition(lesson, language)
     given = nbformat.read(str(notebook), as_version=4)
     given.cells = [cell for cell in given.cells if not cell["id"].startswith(without)] if without else given.cells
