@@ -2,9 +2,11 @@
 PYTHON ?= python3
 LANG_ ?=
 LESSON ?=
+SLUG ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh doctor project slides handouts experiment test bench pictures setup notebooks i18n lock clean
+.PHONY: help lab fresh doctor project slides handouts experiment test bench pictures setup notebooks i18n
+.PHONY: i18n-status lesson lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -52,6 +54,12 @@ notebooks: ## write notebooks/ from lessons/
 
 i18n: ## bring the catalogs up to date with lessons/ and helpers/
 	@$(PYTHON) -m helpers i18n $(if $(LANG_),--language $(LANG_))
+
+i18n-status: ## say how far the translations are
+	@$(PYTHON) -m helpers i18n-status $(if $(LANG_),--language $(LANG_))
+
+lesson: ## write a small new lesson that runs, to begin from: SLUG=bounded-retries
+	@$(PYTHON) -m helpers lesson $(if $(SLUG),$(SLUG),--help)
 
 lock: ## choose new versions for requirements*.lock
 	@$(PYTHON) -m helpers lock

@@ -1,4 +1,4 @@
-"""`python -m helpers.course`: catalogs up to date, gates, notebooks. For people who work on the course."""
+"""`python -m helpers.course`: catalogs, gates, notebooks, a new lesson. For people who work on the course."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from helpers.course import catalogs
@@ -17,7 +17,9 @@ from helpers.course.failure import Failure
 from helpers.course.gates import check_course, read_rules
 from helpers.course.messages import helper_entries
 from helpers.course.pseudo import unseen_outputs
+from helpers.course.scaffold import NotPossible, new_lesson
 from helpers.course.source import SourceError
+from helpers.course.status import status, table
 from helpers.course.syllabus import HERE, Folders, languages, read_course
 
 SOURCE_LANGUAGE = "en"
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--execute-one takes outputs that are stored: it goes with --check only")
     try:
         return int(options.run(options, Folders(options.root.resolve())))
-    except (SourceError, LookupError) as error:
+    except (SourceError, LookupError, NotPossible) as error:
         return _fail([str(error)])
     except ExecutionError as error:
         return _fail([str(error)])
@@ -43,24 +45,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def update_catalogs(options: argparse.Namespace, folders: Folders) -> int:
-    """Every catalog gets the entries of its source; what is translated stays."""
+    """Every catalog and template gets the entries of its source; what is translated stays."""
     rules = read_rules(folders).typography
-    wanted = options.language or sorted({*languages(folders), *_helper_languages(folders)})
-    jobs: list[tuple[Path, list[Entry]]] = []
-    for lesson in read_course(folders).lessons:
-        entries = lesson_entries(lesson)
-        jobs += [(lesson.catalog(language), entries) for language in wanted]
-    entries = helper_entries(folders)
-    jobs += [(folders.locale / f"{language}.po", entries) for language in wanted]
-    for path, entries in jobs:
-        catalog = catalogs.read(path, rules.of(path.stem).plural_forms)
-        catalogs.update(catalog, entries)
-        catalogs.write(path, catalog)
-        messages = [message for message in catalog if message.id]
-        fuzzy = sum(message.fuzzy for message in messages)
-        empty = sum(not all(catalogs.strings(message)) for message in messages)
-        print(f"{folders.shown(path)}: {len(messages)} entries, {empty} empty, {fuzzy} fuzzy")
+    for template, entries, paths in _catalogs(options, folders):
+        catalogs.write_bytes(template, catalogs.template(entries))
+        for path in paths:
+            catalog = catalogs.read(path, rules.of(path.stem).plural_forms)
+            catalogs.update(catalog, entries)
+            catalogs.write(path, catalog)
+            messages = [message for message in catalog if message.id]
+            fuzzy = sum(message.fuzzy for message in messages)
+            empty = sum(not all(catalogs.strings(message)) for message in messages)
+            print(f"{folders.shown(path)}: {len(messages)} entries, {empty} empty, {fuzzy} fuzzy")
     return 0
+
+
+def show_status(options: argparse.Namespace, folders: Folders) -> int:
+    """A table of what is translated; with --check, exit code 1 when something is not."""
+    found = [status(path, entries, folders) for _, entries, paths in _catalogs(options, folders) for path in paths]
+    print(*table(sorted(found, key=lambda one: one.language)), sep="\n")
+    waiting = sum(one.total - one.translated for one in found)
+    return _fail([f"{waiting} texts wait for a translation."]) if options.check and waiting else 0
+
+
+def _catalogs(options: argparse.Namespace, folders: Folders) -> Iterator[tuple[Path, list[Entry], list[Path]]]:
+    """The template, the entries and the catalogs of each lesson, and of the helpers."""
+    wanted = options.language or sorted({*languages(folders), *_helper_languages(folders)})
+    for lesson in read_course(folders).lessons:
+        yield lesson.template, lesson_entries(lesson), [lesson.catalog(language) for language in wanted]
+    yield folders.template, helper_entries(folders), [folders.locale / f"{language}.po" for language in wanted]
 
 
 def check_gates(options: argparse.Namespace, folders: Folders) -> int:
@@ -80,6 +93,20 @@ def run_pseudo(options: argparse.Namespace, folders: Folders) -> int:
             for cell, words in unseen_outputs(folders, lesson, Path(place) / "course"):
                 found.append(f"{lesson.slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language")
     return _fail(found) if found else 0
+
+
+def make_lesson(options: argparse.Namespace, folders: Folders) -> int:
+    """Write a new lesson that runs, and say what comes next."""
+    for path in new_lesson(folders, options.slug, options.title):
+        print(folders.shown(path))
+    module = options.slug.replace("-", "_")
+    print(
+        f"The lesson runs as it is. See it in English, before anything is translated:\n"
+        f"  python -m helpers.course build --language en --lesson {options.slug} --output build/preview\n"
+        f"  python -m pytest tests/lab/test_{module}.py\n"
+        f"Then write your own lesson in its place: docs/maintaining.md."
+    )
+    return 0
 
 
 def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
@@ -136,6 +163,9 @@ def _parser() -> argparse.ArgumentParser:
 
     i18n = commands.add_parser("i18n", help="bring the catalogs up to date with lessons/ and helpers/")
     i18n.set_defaults(run=update_catalogs)
+    state = commands.add_parser("status", help="say how far the translations are")
+    state.set_defaults(run=show_status)
+    state.add_argument("--check", action="store_true", help="fail when something is not translated")
     gates = commands.add_parser("gates", help="check the source and the catalogs")
     gates.set_defaults(run=check_gates)
     notebooks = commands.add_parser("build", help="write notebooks/ from lessons/")
@@ -144,7 +174,12 @@ def _parser() -> argparse.ArgumentParser:
     pseudo = commands.add_parser("pseudo", help="find texts of the helpers that pass through no catalog")
     pseudo.set_defaults(run=run_pseudo)
 
-    for command in (i18n, gates, notebooks):
+    lesson = commands.add_parser("new-lesson", help="write a small lesson that runs, to begin from")
+    lesson.set_defaults(run=make_lesson)
+    lesson.add_argument("slug", help="its name in small letters with hyphens, for example bounded-retries")
+    lesson.add_argument("--title", default="", help="its English title (default: made from the slug)")
+
+    for command in (i18n, state, gates, notebooks):
         command.add_argument("--language", action="append", help="only this one; may be given again")
     notebooks.add_argument("--lesson", action="append", help="only this one; may be given again")
     notebooks.add_argument("--check", action="store_true", help="compare with notebooks/, write nothing")

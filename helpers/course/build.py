@@ -77,7 +77,8 @@ def build(
         started: list[_Edition] = []
         for lesson, language, notebook in _unrun(lessons, spoken):
             runs = run and (stored is None or language == _that_runs(lesson, lessons, spoken))
-            job = pool.submit(execute, notebook, output / language, language) if runs else None
+            where = output / language
+            job = pool.submit(execute, notebook, where, language, folders.root) if runs else None
             started.append(_Edition(lesson, language, notebook, job))
         for edition in sorted(started, key=lambda edition: edition.job is None):
             lesson, notebook = edition.lesson, edition.notebook
@@ -158,7 +159,7 @@ def build_index(
     path = Path(PAGE)
     notebook = index_notebook(course, spoken, folders)
     if run and spoken:
-        execute(notebook, output, spoken[0])
+        execute(notebook, output, spoken[0], folders.root)
     clean(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     failures = [

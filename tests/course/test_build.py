@@ -42,7 +42,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The languages that ran, without kernels: each code cell prints the language."""
     languages: list[str] = []
 
-    def execute(notebook: NotebookNode, folder: Path, language: str) -> None:
+    def execute(notebook: NotebookNode, folder: Path, language: str, root: Path) -> None:
         languages.append(language)
         for cell in notebook.cells:
             if cell.cell_type == "code":

@@ -38,6 +38,11 @@ def test_i18n_would_change_no_catalog(language: str) -> None:
         assert catalogs.to_bytes(catalog) == path.read_bytes(), f"{HERE.shown(path)}: run `make i18n`"
 
 
+def test_i18n_would_change_no_template() -> None:
+    for path, there in zip([*(lesson.template for lesson in COURSE.lessons), HERE.template], entries(), strict=True):
+        assert path.read_bytes() == catalogs.template(there), f"{HERE.shown(path)}: run `make i18n`"
+
+
 def test_every_text_of_the_helpers_passes_through_the_catalogs(capfd: pytest.CaptureFixture[str]) -> None:
     code = main(["pseudo"])
     assert code == 0, capfd.readouterr().err[-4000:]
