@@ -2,6 +2,7 @@
 PYTHON ?= python3
 LANG_ ?=
 LESSON ?=
+DRAFT ?=
 SLUG ?=
 
 .DEFAULT_GOAL := help
@@ -49,8 +50,8 @@ pictures: ## photograph the lessons in JupyterLab (some minutes, needs Chromium)
 setup: ## only create or repair .venv
 	@$(PYTHON) -m helpers setup
 
-notebooks: ## write notebooks/ from lessons/
-	@$(PYTHON) -m helpers notebooks $(if $(LANG_),--language $(LANG_))
+notebooks: ## write notebooks/ from lessons/ (all, or LANG_=fr; DRAFT=1: also when translations are missing)
+	@$(PYTHON) -m helpers notebooks $(if $(LANG_),--language $(LANG_)) $(if $(DRAFT),--draft)
 
 i18n: ## bring the catalogs up to date with lessons/ and helpers/
 	@$(PYTHON) -m helpers i18n $(if $(LANG_),--language $(LANG_))

@@ -72,7 +72,8 @@ def _pictures(options: argparse.Namespace, environment: Environment) -> int:
 def _course(*arguments: str) -> Callable[[argparse.Namespace, Environment], int]:
     def run(options: argparse.Namespace, environment: Environment) -> int:
         languages = [part for language in options.language for part in ("--language", language)]
-        return _in_course(environment, *arguments, *languages)
+        draft = ["--draft"] if getattr(options, "draft", False) else []
+        return _in_course(environment, *arguments, *languages, *draft)
 
     return run
 
@@ -205,6 +206,7 @@ def parser() -> argparse.ArgumentParser:
     status = add("i18n-status", "say how far the translations are", _status)
     for one in (notebooks, i18n, status):
         one.add_argument("--language", action="append", default=[], help="only this one, or a new one (i18n)")
+    notebooks.add_argument("--draft", action="store_true", help="also when translations are missing: they stay English")
     status.add_argument("--check", action="store_true", help="fail when something is not translated")
     lesson = add("lesson", "write a small new lesson that runs, to begin from", _lesson)
     lesson.add_argument("slug", help="its name in small letters with hyphens, for example bounded-retries")
