@@ -6,8 +6,7 @@ DRAFT ?=
 SLUG ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh doctor project slides handouts experiment test bench pictures setup notebooks i18n
-.PHONY: i18n-status lesson lock clean
+.PHONY: help lab fresh doctor project slides handouts experiment test bench pictures setup notebooks gates i18n i18n-status lesson lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -55,6 +54,9 @@ notebooks: ## write notebooks/ from lessons/ (all, or LANG_=fr; DRAFT=1: also wh
 
 i18n: ## bring the catalogs up to date with lessons/ and helpers/
 	@$(PYTHON) -m helpers i18n $(if $(LANG_),--language $(LANG_))
+
+gates: ## check lessons and translations, and build nothing (all, or LANG_=fr)
+	@$(PYTHON) -m helpers gates $(if $(LANG_),--language $(LANG_))
 
 i18n-status: ## say how far the translations are
 	@$(PYTHON) -m helpers i18n-status $(if $(LANG_),--language $(LANG_))

@@ -203,8 +203,9 @@ def parser() -> argparse.ArgumentParser:
     setup.add_argument("--set", choices=("course", "test"), default="course", help="which lock file (default: course)")
     notebooks = add("notebooks", "write notebooks/ from lessons/", _course("build"))
     i18n = add("i18n", "bring the catalogs up to date with lessons/ and helpers/", _course("i18n"))
+    gates = add("gates", "check lessons and translations, and build nothing", _course("gates"))
     status = add("i18n-status", "say how far the translations are", _status)
-    for one in (notebooks, i18n, status):
+    for one in (notebooks, i18n, gates, status):
         one.add_argument("--language", action="append", default=[], help="only this one, or a new one (i18n)")
     notebooks.add_argument("--draft", action="store_true", help="also when translations are missing: they stay English")
     status.add_argument("--check", action="store_true", help="fail when something is not translated")

@@ -27,6 +27,7 @@ class Step:
 
 STEPS = (
     Step("lint", "ruff", ("-m", "ruff", "check", ".")),
+    Step("lint", "ruff, format", ("-m", "ruff", "format", "--check", ".")),
     # The gates first. One edition of each lesson runs; the next step runs them all and compares what they show.
     Step("course", "translations; notebooks are what lessons/ gives", (
         "-m", "helpers.course", "build", "--check", "--execute-one",
