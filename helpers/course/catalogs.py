@@ -49,8 +49,8 @@ def update(catalog: Catalog, entries: Sequence[Entry]) -> None:
 
 def template(entries: Sequence[Entry]) -> bytes:
     """The POT file of `entries`: what a new language begins with in Poedit or Weblate."""
-    header = _header("", "nplurals=INTEGER; plural=EXPRESSION;")
-    return header + _body(_empty(None, entries))
+    # English plurals: gettext's own "nplurals=INTEGER" is a line that babel refuses to read.
+    return _header("", "nplurals=2; plural=(n != 1);") + _body(_empty(None, entries))
 
 
 def _empty(language: str | None, entries: Sequence[Entry]) -> Catalog:
