@@ -16,7 +16,7 @@ from helpers.course.execute import ExecutionError
 from helpers.course.failure import Failure
 from helpers.course.gates import check_course, read_rules
 from helpers.course.messages import helper_entries
-from helpers.course.pseudo import unseen_outputs
+from helpers.course.pseudo import pseudo_course, unseen_outputs, unseen_pages
 from helpers.course.scaffold import NotPossible, new_lesson
 from helpers.course.source import SourceError
 from helpers.course.status import status, table
@@ -86,11 +86,14 @@ def check_gates(options: argparse.Namespace, folders: Folders) -> int:
 
 
 def run_pseudo(options: argparse.Namespace, folders: Folders) -> int:
-    """Run the lessons in the pseudo-language, and say which words of the helpers pass through no catalog."""
+    """Run the lessons in the pseudo-language, make the pages, and say which words pass through no catalog."""
     found: list[str] = []
-    for lesson in read_course(folders).lessons:
-        with tempfile.TemporaryDirectory(prefix="once-pseudo-", ignore_cleanup_errors=True) as place:
-            for cell, words in unseen_outputs(folders, lesson, Path(place) / "course"):
+    with tempfile.TemporaryDirectory(prefix="once-pseudo-", ignore_cleanup_errors=True) as place:
+        copy = pseudo_course(folders, Path(place) / "course")
+        for page, words in unseen_pages(copy):
+            found.append(f"{page}: “{words}” reaches no catalog. Use _()")
+        for lesson in read_course(copy).lessons:
+            for cell, words in unseen_outputs(copy, lesson):
                 found.append(f"{lesson.slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language")
     return _fail(found) if found else 0
 
