@@ -54,6 +54,8 @@ def new_lesson(folders: Folders, slug: str, title: str = "") -> list[Path]:
     world = folders.helpers / "lab" / "lesson_world.py"
     course = folders.lessons / "course.toml"
     changed = {course: _in_course(course, names), world: _in_worlds(world, names)}
+    if (weblate := folders.root / "deploy" / "weblate" / "components.json").exists():
+        changed[weblate] = _in_components(weblate, names)
     written = _files(folders, names)
     if there := [folders.shown(path) for path in written if path.exists()]:
         raise NotPossible(f"{', '.join(there)}: there already. Choose another slug; nothing was written.")
@@ -121,3 +123,12 @@ def _in_worlds(path: Path, names: _Names) -> str:
         raise NotPossible(f"{path.name} has no WORLDS to enter the lesson in.")
     entry = f'    "{names.slug}": "helpers.lab.{names.module}:{names.class_name}",\n'
     return text[: found.end()] + entry + text[found.end() :]
+
+
+def _in_components(path: Path, names: _Names) -> str:
+    """The components of Weblate with one for the lesson: that of the last lesson, under other names."""
+    components = json.loads(path.read_text(encoding="utf-8"))
+    folder = f"lessons/{names.module}"
+    own = {"name": f"Lesson {names.slug}", "slug": names.slug, "filemask": f"{folder}/*.po"}
+    new = {**components[-1], **own, "new_base": f"{folder}/lesson.pot"}
+    return json.dumps([*components, new], indent=2, ensure_ascii=False) + "\n"

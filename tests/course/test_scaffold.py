@@ -25,6 +25,7 @@ def copy(tmp_path: Path) -> Folders:
     for name in ("helpers", "lessons"):
         shutil.copytree(HERE.root / name, tmp_path / name, ignore=unwanted)
     shutil.copy(HERE.root / "pyproject.toml", tmp_path)
+    shutil.copytree(HERE.root / "deploy" / "weblate", tmp_path / "deploy" / "weblate")
     return Folders(tmp_path)
 
 
@@ -67,6 +68,9 @@ def test_a_new_lesson_is_the_last_of_the_course_and_its_names_are_its_own(copy: 
     assert prefixes[-2:] == ["bounded-", "bounded-queues-"]
     worlds = (copy.helpers / "lab/lesson_world.py").read_text(encoding="utf-8")
     assert '    "bounded-queues": "helpers.lab.bounded_queues:BoundedQueues",\n}\n' in worlds
+    components = json.loads((copy.root / "deploy/weblate/components.json").read_text(encoding="utf-8"))
+    assert components[-1]["new_base"] == "lessons/bounded_queues/lesson.pot"
+    assert components[-1].keys() == components[-3].keys()
     notes = tomllib.loads((TEMPLATES / "lesson.toml").read_text(encoding="utf-8"))["teaching"]
     assert sum(one["minutes"] for one in notes) == MINUTES
 
