@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
+
+import helpers.slow_imports  # noqa: F401
 
 
 def _end_with_input() -> None:
@@ -28,7 +29,6 @@ def _end_with_input() -> None:
 
 def main() -> None:
     """Start JupyterLab with the arguments of this process."""
-    import helpers.slow_imports  # noqa: F401
     from jupyterlab.labapp import main as jupyterlab
 
     threading.Thread(target=_end_with_input, name="end-with-input", daemon=True).start()
