@@ -126,7 +126,7 @@ def _step(slug: str) -> str:
 def _typed(pairs: Sequence[str]) -> dict[str, str]:
     """`--set duplicates=0,2 --set fault=none` as names with what was typed."""
     if wrong := [pair for pair in pairs if "=" not in pair]:
-        said = _("`{value}` is no choice of values. Write it as name=value,value, for example duplicates=0,2.")
+        said = _("`{value}` is no choice of values. Write it as name=value,value, for example `duplicates=0,2`.")
         raise Unknown(said.format(value=wrong[0]))
     return {name.strip(): values for name, _sign, values in (pair.partition("=") for pair in pairs)}
 
