@@ -2,9 +2,11 @@
 PYTHON ?= python3
 LANG_ ?=
 LESSON ?=
+DRAFT ?=
+SLUG ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help lab fresh doctor project slides handouts experiment test bench pictures setup notebooks i18n lock clean
+.PHONY: help lab fresh doctor project slides handouts experiment test bench pictures setup notebooks gates i18n i18n-status lesson lock clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -47,11 +49,20 @@ pictures: ## photograph the lessons in JupyterLab (some minutes, needs Chromium)
 setup: ## only create or repair .venv
 	@$(PYTHON) -m helpers setup
 
-notebooks: ## write notebooks/ from lessons/
-	@$(PYTHON) -m helpers notebooks $(if $(LANG_),--language $(LANG_))
+notebooks: ## write notebooks/ from lessons/ (all, or LANG_=fr; DRAFT=1: also when translations are missing)
+	@$(PYTHON) -m helpers notebooks $(if $(LANG_),--language $(LANG_)) $(if $(DRAFT),--draft)
 
 i18n: ## bring the catalogs up to date with lessons/ and helpers/
 	@$(PYTHON) -m helpers i18n $(if $(LANG_),--language $(LANG_))
+
+gates: ## check lessons and translations, and build nothing (all, or LANG_=fr)
+	@$(PYTHON) -m helpers gates $(if $(LANG_),--language $(LANG_))
+
+i18n-status: ## say how far the translations are
+	@$(PYTHON) -m helpers i18n-status $(if $(LANG_),--language $(LANG_))
+
+lesson: ## write a small new lesson that runs, to begin from: SLUG=bounded-retries
+	@$(PYTHON) -m helpers lesson $(if $(SLUG),$(SLUG),--help)
 
 lock: ## choose new versions for requirements*.lock
 	@$(PYTHON) -m helpers lock

@@ -18,7 +18,7 @@ from helpers.classroom.slides import slides
 from helpers.classroom.teaching import read_notes
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Course, Folders, read_course
-from helpers.lab.language import use
+from helpers.lab.language import _, use
 from helpers.lab.lesson_texts import LessonTexts
 
 
@@ -44,7 +44,7 @@ def write_slides(options: argparse.Namespace, folders: Folders, course: Course) 
         path = output / language / f"{Path(lesson.notebook).stem}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8", newline="\n")
-        print(f"Once: wrote {folders.shown(path)}")
+        _say(_("Written: {path}").format(path=folders.shown(path)))
 
 
 def write_handouts(options: argparse.Namespace, folders: Folders, course: Course) -> None:
@@ -60,9 +60,15 @@ def write_handouts(options: argparse.Namespace, folders: Folders, course: Course
             path.write_text(edition(title, texts, notes), encoding="utf-8", newline="\n")
             if program:
                 to_pdf(program, path, path.with_suffix(".pdf"))
-            print(f"Once: wrote {folders.shown(path)}{' and .pdf' if program else ''}", flush=True)
+            written = _("Written: {path} and .pdf") if program else _("Written: {path}")
+            _say(written.format(path=folders.shown(path)))
     if options.pdf and not program:
-        print("Once: there is no Chromium, Chrome or Edge here to make PDFs. Print the pages from any browser.")
+        _say(_("There is no Chromium, Chrome or Edge here to make PDFs. Print the pages from any browser."))
+
+
+def _say(text: str) -> None:
+    encoding = sys.stdout.encoding or "utf-8"
+    print(f"Once: {text}".encode(encoding, "replace").decode(encoding), flush=True)
 
 
 def prepare_projection(options: argparse.Namespace, folders: Folders, course: Course) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from helpers.course import catalogs
 from helpers.course.gates import lookup
 from helpers.course.syllabus import Course, Folders, Lesson, languages
-from helpers.lab.language import SOURCE
+from helpers.lab.language import SOURCE, _
+from helpers.launcher.terminal import command as typed
 
 
 class Unknown(LookupError):
@@ -20,11 +21,12 @@ def chosen_lesson(course: Course, folders: Folders, wanted: str | None, command:
     :raises Unknown: there is none, or none was named.
     """
     if not wanted:
-        raise Unknown(f"say which lesson. {_choices(course, folders, command)}")
+        raise Unknown(f"{_('Say which lesson.')} {_choices(course, folders, command)}")
     for lesson in course.lessons:
         if wanted in (lesson.slug, lesson.folder.name, str(lesson.number), Path(lesson.notebook).stem):
             return lesson
-    raise Unknown(f"there is no lesson {wanted!r}. {_choices(course, folders, command)}")
+    missing = _("There is no lesson `{name}`.").format(name=wanted)
+    raise Unknown(f"{missing} {_choices(course, folders, command)}")
 
 
 def chosen_language(course: Course, folders: Folders, wanted: str | None, command: str) -> str:
@@ -33,11 +35,12 @@ def chosen_language(course: Course, folders: Folders, wanted: str | None, comman
     :raises Unknown: there is none of this code, or none was named.
     """
     if not wanted:
-        raise Unknown(f"say which language. {_choices(course, folders, command)}")
+        raise Unknown(f"{_('Say which language.')} {_choices(course, folders, command)}")
     if wanted in languages(folders):
         return wanted
-    more = " The notebooks have no English edition." if wanted == SOURCE else ""
-    raise Unknown(f"there is no language {wanted!r}.{more} {_choices(course, folders, command)}")
+    missing = _("There is no language `{name}`.").format(name=wanted)
+    more = " " + _("The notebooks have no English edition.") if wanted == SOURCE else ""
+    raise Unknown(f"{missing}{more} {_choices(course, folders, command)}")
 
 
 def chosen_editions(
@@ -59,7 +62,7 @@ def title_of(lesson: Lesson, language: str) -> str:
 
 def _choices(course: Course, folders: Folders, command: str) -> str:
     slugs = ", ".join(lesson.slug for lesson in course.lessons)
-    return (
-        f"Lessons: {slugs}. Languages: {', '.join(languages(folders))}.\n"
-        f"Next: make {command} LESSON={course.lessons[-1].slug} LANG_={languages(folders)[0]}"
-    )
+    there = _("Lessons: {lessons}. Languages: {languages}.")
+    example = typed(command, lesson=course.lessons[-1].slug, language=languages(folders)[0])
+    next_step = _("Next: {step}").format(step=example)
+    return f"{there.format(lessons=slugs, languages=', '.join(languages(folders)))}\n{next_step}"

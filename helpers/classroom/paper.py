@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from helpers.lab.language import _
+
 LONGEST = 120
 """Seconds for one file."""
 
@@ -62,4 +64,4 @@ def to_pdf(program: str, page: Path, pdf: Path) -> None:
         except (OSError, subprocess.TimeoutExpired) as error:
             said = str(error)
     if not pdf.exists() or not pdf.stat().st_size:
-        raise NotPrinted(said.splitlines()[-1] if said else "no reason given")
+        raise NotPrinted(said.splitlines()[-1] if said else _("no output"))

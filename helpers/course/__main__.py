@@ -1,4 +1,4 @@
-"""`python -m helpers.course`: catalogs up to date, gates, notebooks. For people who work on the course."""
+"""`python -m helpers.course`: catalogs, gates, notebooks, a new lesson. For people who work on the course."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -18,8 +18,10 @@ from helpers.course.execute import ExecutionError
 from helpers.course.failure import Failure
 from helpers.course.gates import check_course, read_rules
 from helpers.course.messages import helper_entries
-from helpers.course.pseudo import pseudo_run, unseen_outputs
+from helpers.course.pseudo import pseudo_course, pseudo_run, unseen_outputs, unseen_pages
+from helpers.course.scaffold import NotPossible, new_lesson
 from helpers.course.source import SourceError
+from helpers.course.status import status, table
 from helpers.course.syllabus import HERE, Folders, languages, read_course
 
 SOURCE_LANGUAGE = "en"
@@ -36,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--pseudo takes outputs that are stored: it goes with --check only")
     try:
         return int(options.run(options, Folders(options.root.resolve())))
-    except (SourceError, LookupError) as error:
+    except (SourceError, LookupError, NotPossible) as error:
         return _fail([str(error)])
     except ExecutionError as error:
         return _fail([str(error)])
@@ -45,24 +47,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def update_catalogs(options: argparse.Namespace, folders: Folders) -> int:
-    """Every catalog gets the entries of its source; what is translated stays."""
+    """Every catalog and template gets the entries of its source; what is translated stays."""
     rules = read_rules(folders).typography
-    wanted = options.language or sorted({*languages(folders), *_helper_languages(folders)})
-    jobs: list[tuple[Path, list[Entry]]] = []
-    for lesson in read_course(folders).lessons:
-        entries = lesson_entries(lesson)
-        jobs += [(lesson.catalog(language), entries) for language in wanted]
-    entries = helper_entries(folders)
-    jobs += [(folders.locale / f"{language}.po", entries) for language in wanted]
-    for path, entries in jobs:
-        catalog = catalogs.read(path, rules.of(path.stem).plural_forms)
-        catalogs.update(catalog, entries)
-        catalogs.write(path, catalog)
-        messages = [message for message in catalog if message.id]
-        fuzzy = sum(message.fuzzy for message in messages)
-        empty = sum(not all(catalogs.strings(message)) for message in messages)
-        print(f"{folders.shown(path)}: {len(messages)} entries, {empty} empty, {fuzzy} fuzzy")
+    for template, entries, paths in _catalogs(options, folders):
+        catalogs.write_bytes(template, catalogs.template(entries))
+        for path in paths:
+            catalog = catalogs.read(path, rules.of(path.stem).plural_forms)
+            catalogs.update(catalog, entries)
+            catalogs.write(path, catalog)
+            messages = [message for message in catalog if message.id]
+            fuzzy = sum(message.fuzzy for message in messages)
+            empty = sum(not all(catalogs.strings(message)) for message in messages)
+            print(f"{folders.shown(path)}: {len(messages)} entries, {empty} empty, {fuzzy} fuzzy")
     return 0
+
+
+def show_status(options: argparse.Namespace, folders: Folders) -> int:
+    """A table of what is translated; with --check, exit code 1 when something is not."""
+    found = [status(path, entries, folders) for _, entries, paths in _catalogs(options, folders) for path in paths]
+    print(*table(sorted(found, key=lambda one: one.language)), sep="\n")
+    waiting = sum(one.total - one.translated for one in found)
+    return _fail([f"{waiting} texts wait for a translation."]) if options.check and waiting else 0
+
+
+def _catalogs(options: argparse.Namespace, folders: Folders) -> Iterator[tuple[Path, list[Entry], list[Path]]]:
+    """The template, the entries and the catalogs of each lesson, and of the helpers."""
+    wanted = options.language or sorted({*languages(folders), *_helper_languages(folders)})
+    for lesson in read_course(folders).lessons:
+        yield lesson.template, lesson_entries(lesson), [lesson.catalog(language) for language in wanted]
+    yield folders.template, helper_entries(folders), [folders.locale / f"{language}.po" for language in wanted]
 
 
 def check_gates(options: argparse.Namespace, folders: Folders) -> int:
@@ -75,19 +88,34 @@ def check_gates(options: argparse.Namespace, folders: Folders) -> int:
 
 
 def run_pseudo(options: argparse.Namespace, folders: Folders) -> int:
-    """Run the lessons in the pseudo-language, and say which words of the helpers pass through no catalog."""
+    """Run the lessons in the pseudo-language, make the pages, and say which words pass through no catalog."""
     with tempfile.TemporaryDirectory(prefix="once-pseudo-", ignore_cleanup_errors=True) as place:
-        found = _unseen(folders, pseudo_run(folders, read_course(folders).lessons, Path(place) / "course"))
+        copy = pseudo_course(folders, Path(place) / "course")
+        found = _unseen(copy, pseudo_run(copy, read_course(copy).lessons))
     return _fail(found) if found else 0
 
 
-def _unseen(folders: Folders, ran: Mapping[str, NotebookNode]) -> list[str]:
-    """What lessons showed in the pseudo-language that passed through no catalog."""
-    return [
-        f"{slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language"
-        for slug, notebook in ran.items()
-        for cell, words in unseen_outputs(folders, notebook)
-    ]
+def _unseen(copy: Folders, ran: Mapping[str, NotebookNode]) -> list[str]:
+    """What pages and lessons showed in the pseudo-language that passed through no catalog."""
+    found = [f"{page}: “{words}” reaches no catalog. Use _()" for page, words in unseen_pages(copy)]
+    for slug, notebook in ran.items():
+        for cell, words in unseen_outputs(copy, notebook):
+            found.append(f"{slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language")
+    return found
+
+
+def make_lesson(options: argparse.Namespace, folders: Folders) -> int:
+    """Write a new lesson that runs, and say what comes next."""
+    for path in new_lesson(folders, options.slug, options.title):
+        print(folders.shown(path))
+    module = options.slug.replace("-", "_")
+    print(
+        f"The lesson runs as it is. See it in English, before anything is translated:\n"
+        f"  python -m helpers.course build --language en --lesson {options.slug} --output build/preview\n"
+        f"  python -m pytest tests/lab/test_{module}.py\n"
+        f"Then write your own lesson in its place: docs/maintaining.md."
+    )
+    return 0
 
 
 def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
@@ -103,9 +131,12 @@ def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
     with tempfile.TemporaryDirectory(prefix="once-check-", ignore_cleanup_errors=True) as temporary:
         place = Path(temporary) if options.check else output
         run = not options.no_execute
-        ran = pseudo_run(folders, lessons, place / "pseudo") if options.pseudo else None
-        if ran and (found := _unseen(folders, ran)):
-            return _fail(found)
+        ran = None
+        if options.pseudo:
+            copy = pseudo_course(folders, place / "pseudo")
+            ran = pseudo_run(copy, lessons)
+            if found := _unseen(copy, ran):
+                return _fail(found)
         built = build(folders, lessons, spoken, place, run, options.draft, output if options.pseudo else None, ran)
         if spoken != [SOURCE_LANGUAGE]:
             built |= build_index(folders, course, languages(folders), place, run, options.draft)
@@ -146,6 +177,9 @@ def _parser() -> argparse.ArgumentParser:
 
     i18n = commands.add_parser("i18n", help="bring the catalogs up to date with lessons/ and helpers/")
     i18n.set_defaults(run=update_catalogs)
+    state = commands.add_parser("status", help="say how far the translations are")
+    state.set_defaults(run=show_status)
+    state.add_argument("--check", action="store_true", help="fail when something is not translated")
     gates = commands.add_parser("gates", help="check the source and the catalogs")
     gates.set_defaults(run=check_gates)
     notebooks = commands.add_parser("build", help="write notebooks/ from lessons/")
@@ -154,7 +188,12 @@ def _parser() -> argparse.ArgumentParser:
     pseudo = commands.add_parser("pseudo", help="find texts of the helpers that pass through no catalog")
     pseudo.set_defaults(run=run_pseudo)
 
-    for command in (i18n, gates, notebooks):
+    lesson = commands.add_parser("new-lesson", help="write a small lesson that runs, to begin from")
+    lesson.set_defaults(run=make_lesson)
+    lesson.add_argument("slug", help="its name in small letters with hyphens, for example bounded-retries")
+    lesson.add_argument("--title", default="", help="its English title (default: made from the slug)")
+
+    for command in (i18n, state, gates, notebooks):
         command.add_argument("--language", action="append", help="only this one; may be given again")
     notebooks.add_argument("--lesson", action="append", help="only this one; may be given again")
     notebooks.add_argument("--check", action="store_true", help="compare with notebooks/, write nothing")

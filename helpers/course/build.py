@@ -73,7 +73,9 @@ def build(
         # Only the kernels run side by side: CPython 3.11 cannot parse in two threads (python/cpython#106905).
         started: list[_Edition] = []
         for lesson, language, notebook in _unrun(lessons, spoken):
-            job = pool.submit(execute, notebook, output / language, language) if run and stored is None else None
+            runs = run and stored is None
+            where = output / language
+            job = pool.submit(execute, notebook, where, language, folders.root) if runs else None
             started.append(_Edition(lesson, language, notebook, job))
         for edition in started:
             lesson, notebook = edition.lesson, edition.notebook
@@ -149,7 +151,7 @@ def build_index(
     path = Path(PAGE)
     notebook = index_notebook(course, spoken, folders)
     if run and spoken:
-        execute(notebook, output, spoken[0])
+        execute(notebook, output, spoken[0], folders.root)
     clean(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     failures = [

@@ -39,21 +39,31 @@ def update(catalog: Catalog, entries: Sequence[Entry]) -> None:
     A text that moved to another place (another msgctxt) takes its translation along; a text that changed
     keeps the old translation, marked fuzzy; the rest is empty.
     """
-    template = Catalog(locale=catalog.locale_identifier)
+    _follow_moved(catalog, entries)
+    catalog.update(_empty(catalog.locale_identifier, entries))
+    catalog.obsolete.clear()
+    for message in catalog:
+        if not any(strings(message)):  # babel takes the empty plural forms of another entry for a translation
+            message.flags -= {"fuzzy"}
+
+
+def template(entries: Sequence[Entry]) -> bytes:
+    """The POT file of `entries`: what a new language begins with in Poedit or Weblate."""
+    # English plurals: gettext's own "nplurals=INTEGER" is a line that babel refuses to read.
+    return _header("", "nplurals=2; plural=(n != 1);") + _body(_empty(None, entries))
+
+
+def _empty(language: str | None, entries: Sequence[Entry]) -> Catalog:
+    found = Catalog(locale=language)
     for entry in entries:
         ident = (entry.text, entry.plural) if entry.plural else entry.text
-        template.add(
+        found.add(
             ident,
             context=entry.context,
             locations=[(place, 0) for place in entry.places],
             auto_comments=[entry.remark] if entry.remark else [],
         )
-    _follow_moved(catalog, entries)
-    catalog.update(template)
-    catalog.obsolete.clear()
-    for message in catalog:
-        if not any(strings(message)):  # babel takes the empty plural forms of another entry for a translation
-            message.flags -= {"fuzzy"}
+    return found
 
 
 def _follow_moved(catalog: Catalog, entries: Iterable[Entry]) -> None:
@@ -67,7 +77,11 @@ def _follow_moved(catalog: Catalog, entries: Iterable[Entry]) -> None:
 
 def write(path: Path, catalog: Catalog) -> None:
     """Write `catalog` to `path`, whole or not at all."""
-    content = to_bytes(catalog)
+    write_bytes(path, to_bytes(catalog))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a PO or POT file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_bytes(content)
@@ -76,21 +90,28 @@ def write(path: Path, catalog: Catalog) -> None:
 
 def to_bytes(catalog: Catalog) -> bytes:
     """The PO file for `catalog`, UTF-8."""
-    header = (
+    return _header(str(catalog.locale_identifier), catalog.plural_forms) + _body(catalog)
+
+
+def _header(language: str, plural_forms: str) -> bytes:
+    return (
         'msgid ""\n'
         'msgstr ""\n'
-        f'"Language: {catalog.locale_identifier}\\n"\n'
+        f'"Language: {language}\\n"\n'
         '"MIME-Version: 1.0\\n"\n'
         '"Content-Type: text/plain; charset=UTF-8\\n"\n'
         '"Content-Transfer-Encoding: 8bit\\n"\n'
-        f'"Plural-Forms: {catalog.plural_forms}\\n"\n\n'
-    )
+        f'"Plural-Forms: {plural_forms}\\n"\n\n'
+    ).encode()
+
+
+def _body(catalog: Catalog) -> bytes:
     for message in catalog:
         # babel guesses "python-format" from any "100 % of"; the gates compare placeholders themselves.
         message.flags -= {"python-format", "python-brace-format"}
     body = BytesIO()
     write_po(body, catalog, width=0, omit_header=True, include_lineno=False, ignore_obsolete=True)
-    return header.encode() + body.getvalue().rstrip() + b"\n"
+    return body.getvalue().rstrip() + b"\n"
 
 
 def strings(message: Message) -> list[str]:

@@ -1,13 +1,18 @@
 """The pseudo-language: every text in ⟦brackets⟧. What a notebook shows outside of them, no translator saw.
 
-`unseen` looks at the cells of a lesson; `pseudo_run` runs lessons in the pseudo-language, and `unseen_in_outputs` looks
-at what the helpers show there.
+`unseen` looks at the cells of a lesson; `pseudo_run` runs lessons in the pseudo-language, and `unseen_outputs` looks at
+what the helpers show there; `unseen_pages` looks at what is shown outside of notebooks. None of them sees what only a
+browser's script writes, what a lesson shows only after a mistake, or an error that nobody makes here.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -21,7 +26,7 @@ from helpers.course.blocks import markdown
 from helpers.course.comments import code_pieces, comment_pieces
 from helpers.course.entries import Entry, lesson_entries, translated
 from helpers.course.exceptions import Exceptions, read_exceptions
-from helpers.course.execute import AT_ONCE, execute
+from helpers.course.execute import AT_ONCE, environment, execute
 from helpers.course.inline import inline
 from helpers.course.messages import helper_entries
 from helpers.course.notebook import lesson_notebook
@@ -32,6 +37,9 @@ from helpers.course.syllabus import Folders, Lesson, read_course
 
 # babel must know it, for its plurals and numbers, and the course must not have it: Esperanto.
 LANGUAGE = "eo"
+
+INDEX = "index"
+"""The one page that is Markdown."""
 
 _MARKED = re.compile(r"⟦[^⟦⟧]*⟧")
 _READ_ALOUD = re.compile(r"""\b(?:aria-label|title|alt|placeholder)=(["'])(.*?)\1""", re.DOTALL)
@@ -71,12 +79,11 @@ def unseen_in(cell: Cell) -> Iterator[str]:
             yield " ".join(rest.split())
 
 
-def pseudo_run(folders: Folders, lessons: Sequence[Lesson], place: Path) -> dict[str, NotebookNode]:
-    """The lessons as they ran in the pseudo-language, by their slugs, in the empty folder `place`.
+def pseudo_run(copy: Folders, lessons: Sequence[Lesson]) -> dict[str, NotebookNode]:
+    """The lessons as they ran in `copy`, a `pseudo_course`, by their slugs.
 
     :raises ExecutionError: a cell fails.
     """
-    copy = pseudo_course(folders, place)
     notebooks = {lesson.slug: lesson_notebook(read_lesson(lesson.folder), in_brackets) for lesson in lessons}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         jobs = [
@@ -88,9 +95,9 @@ def pseudo_run(folders: Folders, lessons: Sequence[Lesson], place: Path) -> dict
     return notebooks
 
 
-def unseen_outputs(folders: Folders, ran: NotebookNode) -> Iterator[tuple[str, str]]:
+def unseen_outputs(copy: Folders, ran: NotebookNode) -> Iterator[tuple[str, str]]:
     """(cell id, words) for each text that a lesson showed in the pseudo-language and that passed through no catalog."""
-    exceptions = read_exceptions(folders.lessons / "exceptions.toml")
+    exceptions = read_exceptions(copy.lessons / "exceptions.toml")
     for cell in ran.cells:
         for words in dict.fromkeys(unseen_in_outputs(cell, exceptions)):
             yield cell.id, words
@@ -103,11 +110,38 @@ def unseen_in_outputs(cell: NotebookNode, exceptions: Exceptions) -> Iterator[st
     or an answer of a service.
     """
     for output in cell.get("outputs", []):
-        html = _without_marked(output.get("data", {}).get("text/html", ""))
-        spoken = [unescape(found[2]) for found in _READ_ALOUD.finditer(html)]
-        for line in [*words_shown(html).split("\n"), *spoken]:
-            if WORD.search(line) and not exceptions.may_stay(line, LANGUAGE):
-                yield " ".join(line.split())
+        yield from unseen_in_html(output.get("data", {}).get("text/html", ""), exceptions)
+
+
+def unseen_in_html(html: str, exceptions: Exceptions) -> Iterator[str]:
+    """The words that HTML or plain lines show, or read aloud, outside of brackets."""
+    html = _without_marked(re.sub(r"<(style|script)\b.*?</\1>", " ", html, flags=re.DOTALL))
+    spoken = [unescape(found[2]) for found in _READ_ALOUD.finditer(html)]
+    for line in [*words_shown(html).split("\n"), *spoken]:
+        if WORD.search(line) and not exceptions.may_stay(line, LANGUAGE):
+            yield " ".join(line.split())
+
+
+def unseen_pages(copy: Folders) -> Iterator[tuple[str, str]]:
+    """(page, words) for each text outside of notebooks that did not pass through a catalog.
+
+    They are made in `copy`, a `pseudo_course`: see `pseudo_pages`.
+
+    :raises CalledProcessError: they cannot be made.
+    """
+    made = subprocess.run(
+        [sys.executable, "-m", "helpers.course.pseudo_pages", LANGUAGE],
+        cwd=copy.root,
+        env=environment(os.environ, str(copy.root / "home"), LANGUAGE, copy.root),
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=True,
+    )
+    exceptions = read_exceptions(copy.lessons / "exceptions.toml")
+    for name, shown in json.loads(made.stdout).items():
+        page = Cell(name, "markdown", shown, {}, 1)
+        for words in dict.fromkeys(unseen_in(page) if name == INDEX else unseen_in_html(shown, exceptions)):
+            yield name, words
 
 
 def pseudo_course(folders: Folders, place: Path) -> Folders:

@@ -31,6 +31,11 @@ class Folders:
     def locale(self) -> Path:
         return self.helpers / "locale"
 
+    @property
+    def template(self) -> Path:
+        """The POT file of the helpers' texts."""
+        return self.locale / "once.pot"
+
     def shown(self, path: Path) -> str:
         """`path` as messages name it: from the root, with slashes."""
         return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
@@ -53,6 +58,11 @@ class Lesson:
     def notebook(self) -> str:
         """The file name in notebooks/<language>/."""
         return f"{self.number:02d}_{self.folder.name}.ipynb"
+
+    @property
+    def template(self) -> Path:
+        """The POT file of the lesson's texts."""
+        return self.folder / "lesson.pot"
 
     def catalog(self, language: str) -> Path:
         return self.folder / f"{language}.po"

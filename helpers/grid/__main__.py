@@ -23,11 +23,12 @@ from helpers.grid.report import report_page
 from helpers.grid.results import read_rows, to_csv
 from helpers.grid.runner import Start, Store, here, run_all
 from helpers.lab.errors import LabError
-from helpers.lab.language import use
+from helpers.lab.language import _, labelled, ngettext, use
 from helpers.lab.lesson_texts import LessonTexts
 from helpers.lab.lesson_world import world_of
 
 COMMAND = "experiment"
+MOST_PROCESSES = 64
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,8 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Once: {error}", file=sys.stderr)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        print(f"Once: a result could not be written{where}: {error.strerror}.", file=sys.stderr)
-        print("Next: make room or choose another folder with --output. What is finished is kept.", file=sys.stderr)
+        failed = _("A result could not be written{where}: {reason}.").format(where=where, reason=error.strerror)
+        step = _("Make room, or choose another folder with `--output`. What is finished is kept.")
+        print(f"Once: {failed}", _("Next: {step}").format(step=step), sep="\n", file=sys.stderr)
     return 1
 
 
@@ -64,20 +66,24 @@ def _experiment(options: argparse.Namespace) -> int:
 
     start = on_dask(options.dask) if options.dask else here(_processes(options.processes))
     finished = sum(store.finished(run).exists() for run in plan)
-    _say(f"{len(plan)} runs: {', '.join(f'{name} × {len(values)}' for name, values in grid.items())}.")
+    combined = ", ".join(f"{name} × {len(values)}" for name, values in grid.items())
+    planned = ngettext("{count} run: {grid}.", "{count} runs: {grid}.", len(plan))
+    _say(planned.format(count=len(plan), grid=combined))
     if finished:
-        _say(f"{finished} are finished already.")
+        there = ngettext("{count} run is finished already.", "{count} runs are finished already.", finished)
+        _say(there.format(count=finished))
     write = partial(_write, folders, store, title_of(lesson, language), _step(lesson.slug), grid, experiment, plan)
     try:
         _run(plan, job_of, store, start)
     except KeyboardInterrupt:
         write()
         left = sum(not store.finished(run).exists() for run in plan)
-        _say(f"stopped; {len(plan) - left} of {len(plan)} runs are kept. The same command goes on with the rest.")
+        stopped = _("Stopped. {done} of {count} runs are kept. The same command goes on with the rest.")
+        _say(stopped.format(done=len(plan) - left, count=len(plan)))
         return 130
     bad = write()
     for name, error in bad:
-        _say(f"went wrong: {name}: {error.splitlines()[0] if error else ''}")
+        _say(labelled(f"{_('the run went wrong')} ({name})", error.splitlines()[0] if error else ""))
     return 1 if bad else 0
 
 
@@ -89,8 +95,12 @@ def _run(plan: Sequence[Run], job_of: Callable[[Run], Job], store: Store, start:
         nonlocal ended
         ended += 1
         left = round((time.monotonic() - began) / ended * (count - done))
-        more = f", about {left // 60} min {left % 60} s left" if done < count else ""
-        _say(f"{done} of {count}{more}: {'went wrong' if error else 'done'}: {run.named}")
+        parts = [f"{done}/{count}", run.named]
+        if error:
+            parts.append(_("the run went wrong"))
+        if done < count:
+            parts.append(_("about {minutes} min {seconds} s left").format(minutes=left // 60, seconds=left % 60))
+        _say(" · ".join(parts))
 
     run_all(plan, job_of, store, start, told)
 
@@ -104,7 +114,8 @@ def _write(
     (store.folder / "results.csv").write_bytes(to_csv(rows).encode("utf-8-sig"))
     report = store.folder / "report.html"
     report.write_text(report_page(title, step, grid, rows, len(plan)), encoding="utf-8", newline="\n")
-    _say(f"wrote {folders.shown(store.folder / 'results.csv')} and {folders.shown(report)}")
+    for path in (store.folder / "results.csv", report):
+        _say(_("Written: {path}").format(path=folders.shown(path)))
     return [(row.named, row.error) for row in rows if row.error]
 
 
@@ -115,13 +126,15 @@ def _step(slug: str) -> str:
 def _typed(pairs: Sequence[str]) -> dict[str, str]:
     """`--set duplicates=0,2 --set fault=none` as names with what was typed."""
     if wrong := [pair for pair in pairs if "=" not in pair]:
-        raise Unknown(f"{wrong[0]!r} is no choice of values. Next: write it as name=value,value, e.g. duplicates=0,2")
+        said = _("`{value}` is no choice of values. Write it as name=value,value, for example `duplicates=0,2`.")
+        raise Unknown(said.format(value=wrong[0]))
     return {name.strip(): values for name, _sign, values in (pair.partition("=") for pair in pairs)}
 
 
 def _processes(wanted: int | None) -> int:
-    if wanted is not None and not 1 <= wanted <= 64:
-        raise Unknown(f"{wanted} processes cannot be. Next: choose a number from 1 to 64")
+    if wanted is not None and not 1 <= wanted <= MOST_PROCESSES:
+        said = _("{wanted} processes cannot be. Choose a number from 1 to {most}.")
+        raise Unknown(said.format(wanted=wanted, most=MOST_PROCESSES))
     return wanted or os.cpu_count() or 1
 
 

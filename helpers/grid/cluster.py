@@ -11,6 +11,7 @@ from typing import Any
 
 from helpers.grid.one import Executed, Job, execute
 from helpers.grid.runner import Results, Start
+from helpers.lab.language import _
 
 CONNECT = 15
 """Seconds to reach the scheduler."""
@@ -34,21 +35,25 @@ def on_dask(address: str) -> Start:
         from distributed import Client
     except ImportError as error:
         raise NoCluster(
-            f"Dask is not installed here ({error.name or error}).",
-            'Install it beside the course: `python -m pip install "dask[distributed]"` in its environment.',
+            _("Dask is not installed here ({reason}).").format(reason=error.name or error),
+            _("Install it beside the course: `{command}` in its environment.").format(
+                command='python -m pip install "dask[distributed]"'
+            ),
         ) from error
     try:
         client = Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise NoCluster(
-            f"No Dask scheduler answers at {address}.",
-            "Start one with `dask scheduler`, and give the address that it prints, for example tcp://127.0.0.1:8786.",
+            _("No Dask scheduler answers at {address}.").format(address=address),
+            _("Start one with `dask scheduler`, and give the address that it prints, for example {address}.").format(
+                address="tcp://127.0.0.1:8786"
+            ),
         ) from error
     if not client.scheduler_info()["workers"]:
         client.close()
         raise NoCluster(
-            f"The Dask scheduler at {address} has no worker.",
-            f"On each machine, in the folder of the course: `dask worker {address}`.",
+            _("The Dask scheduler at {address} has no machine to run on.").format(address=address),
+            _("On each machine, in the folder of the course: `{command}`.").format(command=f"dask worker {address}"),
         )
 
     def start(jobs: Sequence[Job]) -> Results:

@@ -1,6 +1,7 @@
 """The world of one lesson: what it provides, what its checks ask, what it counts, what can be broken in it.
 
-`Lab` knows no lesson. It opens an account, makes the lesson's world in it and asks the world. To add a lesson:
+`Lab` knows no lesson. It opens an account, makes the lesson's world in it and asks the world. `make lesson SLUG=…`
+writes a small lesson that runs (helpers/course/scaffold.py). By hand:
 
 1. `lessons/<slug_>/lesson.md`, `lesson.toml` and `handlers/`, and an entry in `lessons/course.toml`.
 2. `helpers/lab/<slug_>.py` with a subclass of `LessonWorld` (a lesson with a queue: of `QueueWorld`). Give it the class

@@ -73,16 +73,27 @@ def _pictures(options: argparse.Namespace, environment: Environment) -> int:
 
 def _course(*arguments: str) -> Callable[[argparse.Namespace, Environment], int]:
     def run(options: argparse.Namespace, environment: Environment) -> int:
-        python = environment.prepare("course")
         languages = [part for language in options.language for part in ("--language", language)]
-        return subprocess.run(
-            [python, "-m", "helpers.course", *arguments, *languages],
-            cwd=environment.root,
-            env=environment.variables(),
-            check=False,
-        ).returncode
+        draft = ["--draft"] if getattr(options, "draft", False) else []
+        return _in_course(environment, *arguments, *languages, *draft)
 
     return run
+
+
+def _status(options: argparse.Namespace, environment: Environment) -> int:
+    languages = [part for language in options.language for part in ("--language", language)]
+    return _in_course(environment, "status", *languages, *(["--check"] if options.check else []))
+
+
+def _lesson(options: argparse.Namespace, environment: Environment) -> int:
+    return _in_course(environment, "new-lesson", options.slug, "--title", options.title)
+
+
+def _in_course(environment: Environment, *arguments: str) -> int:
+    python = environment.prepare("course")
+    return subprocess.run(
+        [python, "-m", "helpers.course", *arguments], cwd=environment.root, env=environment.variables(), check=False
+    ).returncode
 
 
 def _project(options: argparse.Namespace, environment: Environment) -> int:
@@ -194,8 +205,15 @@ def parser() -> argparse.ArgumentParser:
     setup.add_argument("--set", choices=("course", "test"), default="course", help="which lock file (default: course)")
     notebooks = add("notebooks", "write notebooks/ from lessons/", _course("build"))
     i18n = add("i18n", "bring the catalogs up to date with lessons/ and helpers/", _course("i18n"))
-    for one in (notebooks, i18n):
+    gates = add("gates", "check lessons and translations, and build nothing", _course("gates"))
+    status = add("i18n-status", "say how far the translations are", _status)
+    for one in (notebooks, i18n, gates, status):
         one.add_argument("--language", action="append", default=[], help="only this one, or a new one (i18n)")
+    notebooks.add_argument("--draft", action="store_true", help="also when translations are missing: they stay English")
+    status.add_argument("--check", action="store_true", help="fail when something is not translated")
+    lesson = add("lesson", "write a small new lesson that runs, to begin from", _lesson)
+    lesson.add_argument("slug", help="its name in small letters with hyphens, for example bounded-retries")
+    lesson.add_argument("--title", default="", help="its English title (default: made from the slug)")
     lock = add("lock", "choose new versions for requirements*.lock", _lock)
     lock.add_argument("--keep", action="store_true", help="keep the versions that pyproject.toml still allows")
     add("clean", "remove .venv and caches; answers and notebooks stay", _clean)

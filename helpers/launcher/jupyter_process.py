@@ -10,6 +10,8 @@ import os
 import signal
 import threading
 
+import helpers.slow_imports  # noqa: F401
+
 
 def _end_with_input() -> None:
     # Not sys.stdin: a thread that waits in it keeps the interpreter from ending.
@@ -27,9 +29,6 @@ def _end_with_input() -> None:
 
 def main() -> None:
     """Start JupyterLab with the arguments of this process."""
-    import helpers.slow_imports  # noqa: F401
-
-    # isort: split
     from jupyterlab.labapp import main as jupyterlab
 
     threading.Thread(target=_end_with_input, name="end-with-input", daemon=True).start()

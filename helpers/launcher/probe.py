@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import helpers.slow_imports  # noqa: F401
+
 _HANDLER = "def handler(event, context):\n    return event['number'] + 1\n"
 
 
@@ -24,9 +26,6 @@ def jupyterlab() -> str:
 
 def kernel() -> None:
     """Start a kernel and run a cell, as JupyterLab does."""
-    import helpers.slow_imports  # noqa: F401
-
-    # isort: split
     import nbformat
     from nbclient import NotebookClient
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from helpers.launcher.environment import Environment
 from helpers.launcher.jupyter import View, open_lab
 from helpers.launcher.terminal import say
+from helpers.launcher.words import _
 
 PAGE = Path(__file__).with_name("projector_page")
 CONFIG = "projector-config"
@@ -44,9 +45,10 @@ def project(environment: Environment, lesson: str | None, language: str | None, 
     places = dict(line.split("\t", 1) for line in done.stdout.splitlines() if "\t" in line)
     for kept in places.get("kept", "").split(", "):
         if kept:
-            say(f"an earlier class left something: it is now {kept}")
+            say(_("An earlier class left something. It is kept in {place}.").format(place=kept))
     # Not opened by itself: it would come up on the screen that the class sees.
-    say(f"your notes, for your own screen: {Path(places['notes']).as_uri()}")
+    address = Path(places["notes"]).as_uri()
+    say(_("Your notes, for your own screen: {address}").format(address=address))
     return open_lab(environment, language, browser, view(environment, places["notebook"], Path(places["answers"])))
 
 

@@ -27,6 +27,7 @@ class Step:
 
 STEPS = (
     Step("lint", "ruff", ("-m", "ruff", "check", ".")),
+    Step("lint", "ruff, format", ("-m", "ruff", "format", "--check", ".")),
     # From nothing it takes some 12 s; what .mypy_cache knows it does not read again.
     Step("types", "types of helpers/, strictly", ("-m", "mypy")),
     # The gates first. Each lesson runs in the pseudo-language, where a text that passed through no catalog is seen; the

@@ -15,7 +15,7 @@ from helpers.classroom.handout import for_the_class, for_the_teacher
 from helpers.classroom.paper import NotPrinted, browser, to_pdf
 from helpers.classroom.teaching import read_notes
 from helpers.course.syllabus import HERE, Lesson, languages, read_course
-from helpers.lab.language import current, use
+from helpers.lab.language import _, current, use
 from helpers.lab.lesson_texts import LessonTexts
 from helpers.show.markup import prose
 
@@ -84,7 +84,8 @@ def test_without_a_browser_the_pages_are_there_and_the_command_says_how_to_print
     assert main(["handouts", "--lesson", "1", "--language", "es", "--output", str(tmp_path)]) == 0
     names = sorted(path.name for path in (tmp_path / "es").iterdir())
     assert names == ["01_order_file.html", "01_order_file_teacher.html"]
-    assert "Print the pages from any browser" in capsys.readouterr().out
+    said = _("There is no Chromium, Chrome or Edge here to make PDFs. Print the pages from any browser.")
+    assert said in capsys.readouterr().out
 
 
 def test_a_browser_that_prints_nothing_is_an_error_with_its_words(tmp_path: Path) -> None:

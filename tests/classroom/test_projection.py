@@ -13,6 +13,7 @@ from helpers.classroom.projection import fresh_answers, prepare
 from helpers.course.notebook import lesson_notebook, to_bytes
 from helpers.course.source import read_lesson
 from helpers.course.syllabus import HERE, read_course
+from helpers.launcher.terminal import command
 
 STORED = HERE.notebooks / "fr" / "02_idempotent_consumer.ipynb"
 
@@ -74,7 +75,7 @@ def test_a_wrong_lesson_or_language_says_which_there_are(wrong: list[str], capsy
     said = capsys.readouterr().err
     assert "order-file, idempotent-consumer, protected-workflow" in said
     assert "es, fr, ru" in said
-    assert "Next: make project LESSON=" in said
+    assert command("project", lesson="protected-workflow", language="es") in said
 
 
 def test_the_class_sees_no_cli_forms(tmp_path: Path) -> None:

@@ -7,7 +7,15 @@ from nbformat.v4 import new_code_cell, new_output
 
 from helpers.course.exceptions import Exceptions
 from helpers.course.gates import check_course
-from helpers.course.pseudo import LANGUAGE, in_brackets, pseudo_course, unseen, unseen_in, unseen_in_outputs
+from helpers.course.pseudo import (
+    LANGUAGE,
+    in_brackets,
+    pseudo_course,
+    unseen,
+    unseen_in,
+    unseen_in_html,
+    unseen_in_outputs,
+)
 from helpers.course.source import Cell, read_lesson
 from helpers.course.syllabus import Folders, Lesson, languages
 from helpers.lab.language import read_catalog
@@ -61,3 +69,11 @@ def test_the_copy_of_a_course_speaks_the_pseudo_language_alone(folders: Folders,
 
 def test_the_language_is_brackets() -> None:
     assert in_brackets("a:0", "words") == "⟦words⟧"
+
+
+def test_what_a_script_holds_is_not_shown_and_plain_lines_are_looked_at() -> None:
+    exceptions = Exceptions(names=("Python",))
+    script = """<script>'aria-label="words"'; say("words")</script>⟦a⟧"""
+    assert list(unseen_in_html(script, exceptions)) == []
+    lines = "✓ ⟦The disk has {free} MB.⟧\n  → words\n✓ Python 3.11\n`code`"
+    assert list(unseen_in_html(lines, exceptions)) == ["→ words"]

@@ -35,3 +35,8 @@ def test_i18n_would_change_no_catalog(language: str) -> None:
         catalog = catalogs.read(path)
         catalogs.update(catalog, there)
         assert catalogs.to_bytes(catalog) == path.read_bytes(), f"{HERE.shown(path)}: run `make i18n`"
+
+
+def test_i18n_would_change_no_template() -> None:
+    for path, there in zip([*(lesson.template for lesson in COURSE.lessons), HERE.template], entries(), strict=True):
+        assert path.read_bytes() == catalogs.template(there), f"{HERE.shown(path)}: run `make i18n`"

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from helpers.grid.__main__ import main
-from helpers.lab.language import current, use
+from helpers.lab.language import current, ngettext, use
 
 pytestmark = pytest.mark.early
 
@@ -53,7 +53,8 @@ def test_the_lesson_with_two_guards_a_report_and_nothing_twice(
         files = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
         capsys.readouterr()
         assert main([*GRID, "--output", str(tmp_path)]) == 0
-        assert "2 are finished already" in capsys.readouterr().out
+        there = ngettext("{count} run is finished already.", "{count} runs are finished already.", 2)
+        assert there.format(count=2) in capsys.readouterr().out
         assert {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()} == files
     finally:
         use(before)
@@ -62,7 +63,7 @@ def test_the_lesson_with_two_guards_a_report_and_nothing_twice(
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ([], "say which lesson"),
+        ([], "make experiment LESSON="),
         (["--lesson", "nope", "--language", "fr"], "make experiment LESSON="),
         (["--lesson", "2", "--language", "xx"], "es, fr, ru"),
         (["--lesson", "2", "--language", "fr", "--set", "duplicates"], "name=value"),
