@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 EMULATED = ROOT / "docs/emulated-cloud.md"
 
 
+@functools.cache
 def names_of_tests(folder: Path) -> set[str]:
     """The names of all test functions and test modules below a folder."""
     names: set[str] = set()

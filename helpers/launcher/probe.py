@@ -24,6 +24,9 @@ def jupyterlab() -> str:
 
 def kernel() -> None:
     """Start a kernel and run a cell, as JupyterLab does."""
+    import helpers.slow_imports  # noqa: F401
+
+    # isort: split
     import nbformat
     from nbclient import NotebookClient
 

@@ -27,7 +27,7 @@ A4 = (210 * POINTS, 297 * POINTS)
 # Each lesson, and each language: the other pairs are the same code with texts that other gates look at.
 each_edition = pytest.mark.parametrize(
     ("lesson", "language"),
-    zip(LESSONS, itertools.cycle(LANGUAGES), strict=False),
+    list(zip(LESSONS, itertools.cycle(LANGUAGES), strict=False)),
     ids=lambda one: getattr(one, "slug", one),
 )
 

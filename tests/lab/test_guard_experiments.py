@@ -54,7 +54,7 @@ def test_each_guard_under_each_fault(compared, case):
     assert seen == EXPECTED[case]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ["interleaved", "crash-after-write"])
 def test_an_experiment_alone_comes_to_the_same_result(opened, compared, fault):
     assert opened.experiment("read-then-write", fault) == compared["read-then-write", fault]
 

@@ -233,54 +233,41 @@ print(lab.check("deploy").passed, lab.folder, lab.cloud.port)
 """
 
 
-def test_two_labs_in_two_processes_do_not_meet(learner):
+def test_two_labs_in_two_processes_do_not_meet_and_a_home_that_cannot_be_written_does_not_matter(learner, tmp_path):
     learner.first_job()
-    other = run_python(WHOLE_LESSON)
+    home = tmp_path / "home"
+    home.mkdir()
+    home.chmod(0o500)
+    other = run_python(WHOLE_LESSON, HOME=str(home), USERPROFILE=str(home), XDG_DATA_HOME=str(home / "data"))
     assert other.returncode == 0, other.stderr
     passed, folder, port = other.stdout.strip().splitlines()[-1].split()
     assert passed == "True"
     assert int(port) != learner.lab.cloud.port
     assert not Path(folder).exists(), "the scratch folder goes away with the process"
     assert learner.lab.outcome()["runs"] == 1
-
-
-def test_a_home_that_cannot_be_written_does_not_matter(tmp_path):
-    home = tmp_path / "home"
-    home.mkdir()
-    home.chmod(0o500)
-    done = run_python(WHOLE_LESSON, HOME=str(home), USERPROFILE=str(home), XDG_DATA_HOME=str(home / "data"))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip().splitlines()[-1].startswith("True")
     assert list(home.iterdir()) == []
 
 
-def test_a_port_in_use_is_said_in_three_sentences(lab):
+def test_a_port_in_use_is_said_in_three_sentences_and_a_lab_needs_no_widgets_and_no_ipython(lab):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         done = run_python(
+            "import sys\n"
             "from helpers.lab import Lab\n"
             "from helpers.lab.errors import PortTaken\n"
             f"try:\n    Lab('idempotent-consumer', port={port})\n"
             "except PortTaken as error:\n    print(error)\n"
             "with Lab('idempotent-consumer') as lab:\n    print(lab.check('connect')['queue'].outcome)\n"
+            "    lab.view()\n    lab.faults.armed()\n"
+            "print([name for name in ('IPython', 'ipywidgets', 'helpers.show') if name in sys.modules])"
         )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert str(port) in lines[0]
-    assert len(lines) == 5
-    assert lines[-1] == "not-attempted"
-
-
-def test_a_lab_needs_no_widgets_and_no_ipython(lab):
-    done = run_python(
-        "import sys\nfrom helpers.lab import Lab\nlab = "
-        "Lab('idempotent-consumer')\nlab.check('connect')\nlab.view()\n"
-        "lab.faults.armed()\n"
-        "print([name for name in ('IPython', 'ipywidgets', 'helpers.show') if name in sys.modules])"
-    )
-    assert done.stdout.strip().splitlines()[-1] == "[]", done.stderr
+    assert len(lines) == 6
+    assert lines[-2:] == ["not-attempted", "[]"]
 
 
 @pytest.mark.parametrize("seconds", [-1, True, "30", None, float("nan"), float("inf"), 601])
