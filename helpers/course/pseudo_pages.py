@@ -28,6 +28,8 @@ from helpers.grid.results import Row
 from helpers.lab.language import use
 from helpers.lab.lesson_texts import LessonTexts
 from helpers.launcher import doctor, troubles, words
+from helpers.launcher.jupyter import FIRST_PORT
+from helpers.launcher.terminal import Trouble
 
 _MOST_MB = 10**12
 """More than a disk has."""
@@ -69,12 +71,12 @@ def _findings(root: Path) -> Iterator[doctor.Finding]:
     yield doctor.disk(root, _MOST_MB)
     yield from doctor.folders(root)
     yield doctor.venv_module()
-    yield doctor.port(doctor.FIRST_PORT)
+    yield doctor.port(FIRST_PORT)
     yield doctor.browser()
     yield doctor.git(root)
 
 
-def _troubles(root: Path) -> Iterator[troubles.Trouble]:
+def _troubles(root: Path) -> Iterator[Trouble]:
     yield troubles.no_venv_module()
     for output in ("No space left on device", "CERTIFICATE_VERIFY_FAILED", "Max retries exceeded", "hash mismatch", ""):
         yield troubles.failed_set_up("", output, root)

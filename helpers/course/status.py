@@ -55,7 +55,9 @@ def status(path: Path, entries: Sequence[Entry], folders: Folders) -> Status:
 
 def table(found: Sequence[Status]) -> Iterator[str]:
     """The lines of a table for a terminal: one for each catalog, and one for each language."""
-    rows = [("language", "catalog", "translated", "fuzzy", "empty", "done", "first text that waits")]
+    rows: list[tuple[str, ...]] = [
+        ("language", "catalog", "translated", "fuzzy", "empty", "done", "first text that waits")
+    ]
     for language in dict.fromkeys(one.language for one in found):
         own = [one for one in found if one.language == language]
         rows += [_row(one) for one in own]

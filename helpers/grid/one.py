@@ -59,7 +59,7 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
         place = Path(folder)
         (place / "answers").mkdir()
         (place / "given.ipynb").write_text(job.notebook, encoding="utf-8", newline="\n")
-        (place / "parameters.json").write_text(json.dumps(dict(job.parameters)), encoding="utf-8")
+        (place / "parameters.json").write_text(json.dumps(dict(job.parameters)), encoding="utf-8", newline="\n")
         variables = environment(os.environ, str(place / "answers"), job.language)
         with (place / "log").open("wb") as log:
             process = subprocess.Popen(
