@@ -34,7 +34,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what a lesson needs, in such a folder."""
     root = tmp_path_factory.mktemp("places") / "Курс été niño"
     for folder in ("helpers", "lessons"):
-        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, root / folder)
     (root / PAGE).parent.mkdir(parents=True)
     shutil.copy(ROOT / PAGE, root / PAGE)
     return root

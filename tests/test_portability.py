@@ -54,29 +54,31 @@ def leaves(block: list[ast.stmt]) -> bool:
     return isinstance(block[-1], ast.Return | ast.Raise | ast.Continue)
 
 
-def unguarded(tree: ast.AST) -> Iterator[ast.AST]:
+def unguarded(tree: ast.AST) -> list[ast.AST]:
     """The nodes that run on every system."""
+    found: list[ast.AST] = []
 
-    def visit(node: ast.AST) -> Iterator[ast.AST]:
-        yield node
+    def visit(node: ast.AST) -> None:
+        found.append(node)
         if isinstance(node, ast.If | ast.IfExp) and questions(node.test):
-            yield from visit(node.test)
+            visit(node.test)
             return  # both branches know the system
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And) and questions(node.values[0]):
-            yield from visit(node.values[0])
+            visit(node.values[0])
             return
         for _, value in ast.iter_fields(node):
             if isinstance(value, list):
                 for index, child in enumerate(value):
                     if isinstance(child, ast.AST):
-                        yield from visit(child)
+                        visit(child)
                     if isinstance(child, ast.If) and questions(child.test) and leaves(child.body):
                         assert value[index:], "what follows runs on one kind of system"
                         break
             elif isinstance(value, ast.AST):
-                yield from visit(value)
+                visit(value)
 
-    yield from visit(tree)
+    visit(tree)
+    return found
 
 
 def posix_only(tree: ast.AST) -> Iterator[tuple[int, str]]:

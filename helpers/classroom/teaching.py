@@ -60,7 +60,7 @@ class Notes:
     def _parts(self) -> Iterator[str]:
         for sign, label, text in (
             ("?", _("Question"), self.ask),
-            ("▶", _("On the screen"), self.demo),
+            ("▶", _("What to do"), self.demo),
             ("!", _("What to watch for"), self.watch),
         ):
             if text:

@@ -46,7 +46,7 @@ def arn(service: str, resource: str) -> str:
     return f"arn:aws:{service}:{REGION}:{ACCOUNT_ID}:{resource}"
 
 
-def _pass_role(role: Any, service: str) -> Iterator[Need]:
+def _pass_role(role: object, service: str) -> Iterator[Need]:
     if role:
         yield Need("iam:PassRole", str(role), keys={"iam:passedtoservice": [f"{service}.amazonaws.com"]})
 

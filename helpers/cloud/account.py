@@ -271,7 +271,7 @@ def backends(service: str) -> Any:
     """moto's backend of a service in this account and region. Hold the boundary's lock while you use it."""
     from moto.backends import get_backend
 
-    return get_backend(service)[ACCOUNT_ID][_region_of(service)]  # type: ignore[call-overload]
+    return get_backend(service)[ACCOUNT_ID][_region_of(service)]  # type: ignore[call-overload]  # it wants literals
 
 
 def _region_of(service: str) -> str:

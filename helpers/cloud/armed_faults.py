@@ -32,7 +32,17 @@ _KEPT = 200
 """How many faults that can fire no more are remembered."""
 
 
-class Limits(TypedDict, total=False):
+class OtherLimits(TypedDict, total=False):
+    """`Limits` for a fault that has its function anyway."""
+
+    times: int
+    rate: float
+    role: str | None
+    caller: str | None
+    resource: str | None
+
+
+class Limits(OtherLimits, total=False):
     """Which calls a fault hits, and how often.
 
     `times` is a number of calls (default 1); `rate` (above 0, up to 1) a share of them instead, without an end.
@@ -41,12 +51,7 @@ class Limits(TypedDict, total=False):
     that the call is about. ValueError when there is no such thing.
     """
 
-    times: int
-    rate: float
     function: str | None
-    role: str | None
-    caller: str | None
-    resource: str | None
 
 
 @dataclass(eq=False)
@@ -265,8 +270,9 @@ class ArmedFaults:
         dead = threading.Event()
 
         def watch(event: Event) -> None:
-            ended = isinstance(event, RunEnded) and event.request_id == exchange.caller.request_id
-            if ended and event.outcome in {"timeout", "crash"}:  # type: ignore[attr-defined]
+            if not isinstance(event, RunEnded) or event.request_id != exchange.caller.request_id:
+                return
+            if event.outcome in {"timeout", "crash"}:
                 dead.set()
                 self._changed.notify()
 

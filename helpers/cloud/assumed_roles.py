@@ -7,7 +7,7 @@ root, a role and a session of it are principals; services assume roles by themse
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .boundary import Boundary
 from .environment import ACCOUNT_ID
@@ -19,6 +19,9 @@ from .policy_conditions import holds
 from .policy_patterns import matches_any, pattern
 from .request_keys import RequestKeys
 from .responses import Response, error
+
+if TYPE_CHECKING:
+    from moto.iam.models import Role
 
 _ROOT = f"arn:aws:iam::{ACCOUNT_ID}:root"
 _LEARNER = f"arn:aws:sts::{ACCOUNT_ID}:user/moto"
@@ -54,7 +57,7 @@ class AssumedRoles:
         self._boundary.callers[key.group(1).decode()] = lambda: session
 
 
-def _trusts(role: Any, principals: set[str], exchange: Exchange) -> bool:
+def _trusts(role: Role, principals: set[str], exchange: Exchange) -> bool:
     keys = {
         f"sts:{name.lower()}": [str(exchange.parameters[name])]
         for name in ("ExternalId", "RoleSessionName")

@@ -107,8 +107,9 @@ def deploy(
 
 
 def _statements(may: Sequence[tuple[str | Sequence[str], str | Sequence[str]]]) -> list[Mapping[str, Any]]:
-    pairs = [] if isinstance(may, str) else [pair for pair in may if not isinstance(pair, str) and len(pair) == 2]
-    if len(pairs) != len(may):
+    given: Sequence[Any] = may  # what a learner wrote may be a text, or hold texts
+    pairs = [] if isinstance(given, str) else [pair for pair in given if not isinstance(pair, str) and len(pair) == 2]
+    if len(pairs) != len(given):
         raise ValueError(f"may is {may!r}: a list of pairs, each with actions and ARNs: [('sqs:SendMessage', arn)]")
     return [{"Effect": "Allow", "Action": actions, "Resource": resources} for actions, resources in pairs]
 

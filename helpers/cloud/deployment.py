@@ -17,17 +17,18 @@ import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from . import leftover_processes
 
+_LzmaError: type[Exception]
 try:
     from lzma import LZMAError as _LzmaError
 except ImportError:  # a Python that was built without it: such a ZIP is an unknown method
-    _LzmaError = zipfile.BadZipFile  # type: ignore[misc,assignment]
+    _LzmaError = zipfile.BadZipFile
 
 UNZIPPED_LIMIT = 262_144_000
 """Bytes of a function's unpacked code and layers (Lambda quotas: 250 MB)."""
@@ -82,7 +83,7 @@ def check_archive(data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _opened(data: bytes):  # type: ignore[no-untyped-def]
+def _opened(data: bytes) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             yield archive

@@ -101,7 +101,7 @@ class Direct:
 def moto_application() -> Direct:
     """moto's WSGI application, with the shorter way."""
     moto = DomainDispatcherApplication(create_backend_app)
-    # Hosts come from requests, so what is kept of them is bounded.
+    # Hosts come from requests, so what is kept of them is bounded. A method of this one object is replaced.
     moto.get_backend_for_host = functools.lru_cache(256)(moto.get_backend_for_host)  # type: ignore[method-assign]
     return Direct(moto)
 

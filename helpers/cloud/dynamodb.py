@@ -7,7 +7,7 @@ The hooks around moto have an order: first the checks, so that a request without
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import dynamodb_checks as checks
 from .boundary import ANY, Boundary
@@ -21,6 +21,9 @@ from .dynamodb_transactions import Transactions, check_size_after_update, put_ba
 from .exchange import Exchange
 from .journal import Item, Journal
 from .responses import Response, error
+
+if TYPE_CHECKING:
+    from moto.dynamodb.models.table import Table
 
 _NOT_FOUND = "Requested resource not found"
 _CONDITION = "ConditionalCheckFailedException"
@@ -118,7 +121,7 @@ class DynamoDB:
         if changed:
             exchange.body = json.dumps(exchange.parameters).encode()
 
-    def _usable(self, name: str) -> Any:
+    def _usable(self, name: str) -> Table:
         """The table of a name, which must not be CREATING. Raises Refused."""
         table = table_of(name)
         if self.tables.is_creating(table.name):
@@ -126,12 +129,12 @@ class DynamoDB:
         return table
 
 
-def table_of(name: str, named: bool = False) -> Any:
+def table_of(name: str, named: bool = False) -> Table:
     """moto's table of a name or an ARN. Raises Refused; `named`: with the table's name in the sentence."""
     from .account import backends
 
     short = name.rpartition("/")[2]
-    table = backends("dynamodb").tables.get(short)
+    table: Table | None = backends("dynamodb").tables.get(short)
     if table is None:
         sentence = f"{_NOT_FOUND}: Table: {short} not found" if named else _NOT_FOUND
         raise Refused(sentence, "ResourceNotFoundException")

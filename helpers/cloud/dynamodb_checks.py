@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import dynamodb_expressions as expressions
 from . import dynamodb_values as values
 from .dynamodb_grammar import Mistake, Path, Value
+
+if TYPE_CHECKING:
+    from moto.dynamodb.models.table import Table
 
 Members = dict[str, Any]
 
@@ -93,7 +96,7 @@ def check_table_name(name: Any) -> None:
         )
 
 
-def check_key(table: Any, key: Any) -> None:
+def check_key(table: Table, key: Any) -> None:
     """Check the key of a request against the table's schema."""
     if not isinstance(key, dict) or not all(isinstance(value, dict) and value for value in key.values()):
         return
@@ -103,7 +106,7 @@ def check_key(table: Any, key: Any) -> None:
     _check_key_sizes(table, key)
 
 
-def check_item(table: Any, item: Any) -> None:
+def check_item(table: Table, item: Any) -> None:
     """Check an item to be stored: its keys, and its size."""
     if not isinstance(item, dict) or not all(isinstance(value, dict) and value for value in item.values()):
         return
@@ -118,7 +121,7 @@ def check_item(table: Any, item: Any) -> None:
         raise Refused("Item size has exceeded the maximum allowed size")
 
 
-def check_query(table: Any, asked: Members) -> None:
+def check_query(table: Table, asked: Members) -> None:
     """A filter of a query may not name the keys; a page begins with a key of the table."""
     start = asked.get("ExclusiveStartKey")
     if isinstance(start, dict) and not _key_types(table).keys() <= start.keys():
@@ -245,7 +248,7 @@ def _check_expression(name: str, text: str, names: Members, literals: Members) -
     else:
         parsed = expressions.check_condition(text, names, literals)
         if name == "KeyConditionExpression":
-            wrong = [word for word in ("OR", "NOT") if word in parsed.words]
+            wrong: list[str] = [word for word in ("OR", "NOT") if word in parsed.words]
             wrong += [call.name for call in parsed.calls if call.name in {"<>", "IN"} or call.name[0].islower()]
             wrong = [each for each in wrong if each != "begins_with"]
             if wrong:
@@ -255,6 +258,8 @@ def _check_expression(name: str, text: str, names: Members, literals: Members) -
 def _check_update(text: str, names: Members, literals: Members) -> None:
     """Name the first placeholder that is not defined, unless moto finds a mistake of syntax."""
     from moto.dynamodb.exceptions import MockValidationException
+
+    # moto keeps this module from mypy.
     from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
 
     try:
@@ -305,7 +310,7 @@ def _check_expected(asked: Members) -> None:
             raise Refused(f"{_INVALID}Value cannot be used when Exists is false for Attribute: {name}")
 
 
-def _check_key_condition(table: Any, text: str, names: Members, literals: Members) -> None:
+def _check_key_condition(table: Table, text: str, names: Members, literals: Members) -> None:
     """The values of a key condition have the types of the keys."""
     types = _key_types(table)
     for call in expressions.check_condition(text, names, literals).calls:
@@ -318,7 +323,7 @@ def _check_key_condition(table: Any, text: str, names: Members, literals: Member
                 raise Refused(f"{_INVALID}Condition parameter type does not match schema type")
 
 
-def _check_key_sizes(table: Any, attributes: Members) -> None:
+def _check_key_sizes(table: Table, attributes: Members) -> None:
     for name, kind in _key_types(table).items():
         content = attributes[name][kind]
         if not isinstance(content, str):
@@ -336,8 +341,8 @@ def _check_key_sizes(table: Any, attributes: Members) -> None:
             raise Refused(f"{_INVALID}{what} {RANGE_KEY_LIMIT} bytes")
 
 
-def _key_types(table: Any) -> dict[str, str]:
-    types = {table.hash_key_attr: table.hash_key_type}
+def _key_types(table: Table) -> dict[str, str | None]:
+    types: dict[str, str | None] = {table.hash_key_attr: table.hash_key_type}
     return {**types, table.range_key_attr: table.range_key_type} if table.range_key_attr else types
 
 

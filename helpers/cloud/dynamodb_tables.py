@@ -13,7 +13,7 @@ more than five years back, does not count.
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .boundary import Boundary
 from .clock import Clock
@@ -22,6 +22,9 @@ from .dynamodb_checks import Refused
 from .exchange import Exchange
 from .journal import Caller, Journal, WriteDecision
 from .responses import Response
+
+if TYPE_CHECKING:
+    from moto.dynamodb.models.table import Table
 
 TTL_DELAY = 48 * 3600
 """Seconds after an item's time at which it is deleted."""
@@ -110,7 +113,7 @@ class Tables:
 
     # --- time to live ------------------------------------------------------------------------------------------
 
-    def check_ttl(self, table: Any, asked: dict[str, Any]) -> None:
+    def check_ttl(self, table: Table, asked: dict[str, Any]) -> None:
         """Raise Refused for a change of the time to live that DynamoDB refuses."""
         wanted = asked.get("TimeToLiveSpecification") or {}
         name, enabled = wanted.get("AttributeName"), wanted.get("Enabled")
@@ -140,7 +143,7 @@ class Tables:
             if table.ttl.get("TimeToLiveStatus") == "ENABLED":
                 self._sweep_table(table, before, now)
 
-    def _sweep_table(self, table: Any, before: float, now: float) -> None:
+    def _sweep_table(self, table: Table, before: float, now: float) -> None:
         for item in list(table.all_items()):
             value = item.attrs.get(table.ttl["AttributeName"])
             if value is None or value.type != "N":

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import dynamodb_checks as checks
 from . import dynamodb_values as values
@@ -21,6 +21,9 @@ from .dynamodb_checks import Refused
 from .exchange import Exchange
 from .journal import Item
 from .responses import Response
+
+if TYPE_CHECKING:
+    from moto.dynamodb.models.table import Table
 
 MOST_ACTIONS = 100
 LARGEST_TRANSACTION = 4 * 1024 * 1024
@@ -178,7 +181,7 @@ class Transactions:
         return Response.of_json({"Responses": found, **_capacity(asked, actions)})
 
 
-def put_back(table: Any, key: Item, before: Item | None) -> None:
+def put_back(table: Table, key: Item, before: Item | None) -> None:
     """Give a table the item that it had under `key`, or none."""
     from moto.dynamodb.models.dynamo_type import DynamoType
 

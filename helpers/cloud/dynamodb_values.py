@@ -144,7 +144,7 @@ def _normalise(value: Any, depth: int) -> bool:
 
 
 def _normalise_set(kind: str, value: dict[str, Any]) -> bool:
-    members = value[kind]
+    members: list[Any] = value[kind]
     if not members:
         names = {"SS": "An string set ", "NS": "An number set ", "BS": "Binary sets should not be empty"}
         raise BadValue(_INVALID + (names[kind] if kind == "BS" else f"{names[kind]} may not be empty"))

@@ -14,6 +14,7 @@ import sysconfig
 import threading
 from collections.abc import Iterator, Mapping, MutableMapping
 from shutil import which
+from typing import Any
 
 from helpers.aws_cli import CONFIG
 
@@ -96,7 +97,7 @@ def forget_default_session() -> None:
 
     A profile with `ignore_configured_endpoint_urls` would lead it to a real account, whatever the variables say.
     """
-    boto3 = sys.modules.get("boto3")
+    boto3: Any = sys.modules.get("boto3")
     if boto3 is not None:
         boto3.DEFAULT_SESSION = None
 

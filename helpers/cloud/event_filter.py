@@ -141,7 +141,7 @@ def _leaf_matches(rule: Any, value: Any) -> bool:
         return (value is not _MISSING and type(value) is type(rule) and value == rule) or _equal_numbers(rule, value)
     (operator, operand), *_ = rule.items()
     if operator == "exists":
-        return (value is not _MISSING and not isinstance(value, Mapping)) == operand
+        return (value is not _MISSING and not isinstance(value, Mapping)) is bool(operand)
     if value is _MISSING:
         return False
     if operator == "numeric":
@@ -157,7 +157,7 @@ def _leaf_matches(rule: Any, value: Any) -> bool:
         return value.startswith(operand)
     if operator == "suffix":
         return value.endswith(operand)
-    return value.casefold() == operand.casefold()
+    return value.casefold() == str(operand).casefold()
 
 
 def _equal_numbers(rule: Any, value: Any) -> bool:

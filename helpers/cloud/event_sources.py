@@ -358,7 +358,7 @@ def _check_usable(settings: Settings, source: str) -> None:
         if permissions.decide(function.role, f"sqs:{action}", source) != "allowed":
             sentence = f"The function execution role does not have permissions to call {action} on SQS"
             raise Refused(_PARAMETER, sentence)
-    visibility = int(queue.visibility_timeout)  # type: ignore[attr-defined]
+    visibility = sqs_queue.number(queue, "visibility_timeout")
     if visibility < function.timeout:
         raise Refused(
             _PARAMETER,

@@ -101,7 +101,7 @@ def delete_message(queue: Queue, handle: str) -> None:
         if message.receipt_handle is not None and message.had_receipt_handle(handle):
             del queue._messages[index]
             queue.pending_messages.discard(message)
-            queue.deleted_messages.update(message.all_receipt_handles)  # type: ignore[arg-type]
+            queue.deleted_messages.update(message.all_receipt_handles)  # type: ignore[arg-type]  # as moto does
             return
     raise ReceiptHandleIsInvalid
 

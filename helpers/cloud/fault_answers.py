@@ -92,7 +92,7 @@ def throttled(exchange: Exchange) -> Response:
         failure = {"PAY_PER_REQUEST": _OVER_ON_DEMAND, "": _OTHERS_THROTTLED}.get(mode, _OVER_PROVISIONED)
     else:
         failure = THROTTLED.get(exchange.service, _OTHERS_THROTTLED)
-    more = {"Reason": "CallerRateLimitExceeded"} if exchange.service == "lambda" else {}
+    more: dict[str, Any] = {"Reason": "CallerRateLimitExceeded"} if exchange.service == "lambda" else {}
     return error(exchange, *failure, **more)
 
 

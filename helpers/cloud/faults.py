@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from . import fault_answers, fault_messages
-from .armed_faults import ArmedFaults, Effect, Fault, Limits
+from .armed_faults import ArmedFaults, Effect, Fault, Limits, OtherLimits
 from .deployment import FunctionSpec
 from .exchange import Exchange, with_parameters
 from .fault_targets import SERVICES, Occasion, Target, When, digest, event_subject, names_of, one_of, queues, target
@@ -52,7 +52,7 @@ class Faults(ArmedFaults):
         action: str | tuple[str, ...] = "PutItem",
         when: Literal["before", "after"] = "after",
         accepted: bool = False,
-        **limits: Unpack[Limits],
+        **limits: Unpack[OtherLimits],
     ) -> Fault:
         """Kill the worker process of `function` before or after this call: the call's answer never arrives.
 
@@ -69,7 +69,7 @@ class Faults(ArmedFaults):
             f"crash {when}", service, action, when, effect, {**limits, "function": function}, only_accepted=accepted
         )
 
-    def crash_run(self, function: str, when: Literal["start", "end"], **limits: Unpack[Limits]) -> Fault:
+    def crash_run(self, function: str, when: Literal["start", "end"], **limits: Unpack[OtherLimits]) -> Fault:
         """Kill the worker process of `function` around a run.
 
         "start": before the handler gets its event, so it makes no call. "end": when the handler has returned and its

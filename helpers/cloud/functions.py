@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from . import async_destinations, function_checks
-from .deployment import BadArchive, FunctionSpec, check_archive
+from .deployment import BadArchive, FunctionSpec
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
 from .function_names import split_name
@@ -25,12 +25,15 @@ from .invocations import Invocations
 from .journal import Deployed
 from .lambda_calls import LambdaCalls
 from .lambda_runtime import FunctionMissing
+from .layers import Layers
 from .logs import runtime_arn
 from .responses import Response, error
 from .uploaded_code import uploaded
 from .work import Busy
 
 if TYPE_CHECKING:
+    from moto.awslambda.models import LambdaFunction
+
     from .account import Cloud
 
 PREFIX = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:"
@@ -75,6 +78,7 @@ class Functions:
         self._runtime.on_close(self.close)
         self.invocations = Invocations(account, self)
         LambdaCalls(account)
+        self._layers = Layers(self._boundary)
         self._register()
 
     def _register(self) -> None:
@@ -83,7 +87,6 @@ class Functions:
         boundary.route("lambda", "UpdateFunctionCode", self._update)
         boundary.route("lambda", "UpdateFunctionConfiguration", self._update)
         boundary.route("lambda", "PublishVersion", self._publish)
-        boundary.before("lambda", "PublishLayerVersion", self._check_layer)
         boundary.route("lambda", "GetFunction", self._get)
         for action in ("GetFunction", "GetFunctionConfiguration", "ListFunctions", "ListVersionsByFunction"):
             boundary.after("lambda", action, lambda _, answer: self._edit(answer, self._complete_all))
@@ -140,7 +143,7 @@ class Functions:
                 state.active, state.updating = True, False
             self._changed.notify_all()
 
-    def _function(self, name: str, qualifier: str, arn: str) -> Any:
+    def _function(self, name: str, qualifier: str, arn: str) -> LambdaFunction:
         from moto.awslambda.exceptions import UnknownFunctionException
         from moto.awslambda.models import lambda_backends
 
@@ -149,17 +152,12 @@ class Functions:
         except UnknownFunctionException:
             raise FunctionMissing(arn) from None
 
-    def _spec_of(self, function: Any) -> FunctionSpec:
+    def _spec_of(self, function: LambdaFunction) -> FunctionSpec:
         """The deployed state of one of moto's functions; unpacks its code and layers when that has not been done."""
-        from moto.awslambda.models import lambda_backends
-
-        version, code, layers = str(function.version), "", []
+        version, code, layers = str(function.version), "", list[str]()
         if function.package_type == "Zip" and getattr(function, "code_bytes", b""):
             code = self._unpack(function.code_bytes)
-            backend = lambda_backends[ACCOUNT_ID][REGION]
-            layers = [
-                self._unpack(backend.layers_versions_by_arn(layer["Arn"]).code_bytes) for layer in function.layers
-            ]
+            layers = [self._unpack(archive) for archive in self._layers.archives(function)]
         state = self._states.get(function.function_name)
         spec = FunctionSpec(
             name=function.function_name,
@@ -298,15 +296,6 @@ class Functions:
         data = uploaded(code, self._boundary.lock)
         if data is not None:
             self._unpack(data)
-
-    def _check_layer(self, exchange: Exchange) -> Response | None:
-        try:
-            data = uploaded(exchange.parameters.get("Content") or {}, self._boundary.lock)
-            if data is not None:
-                check_archive(data)
-        except BadArchive as problem:
-            return error(exchange, "InvalidParameterValueException", str(problem))
-        return None
 
     # --- transitions -------------------------------------------------------------------------------------------
 

@@ -14,6 +14,8 @@ from .decisions import as_json, stored_item
 from .journal import Item
 
 if TYPE_CHECKING:
+    from moto.sqs.models import Queue
+
     from .account import Cloud
 
 Place = Literal["visible", "in flight", "delayed"]
@@ -46,10 +48,10 @@ def queues(cloud: Cloud, names: Iterable[str]) -> dict[str, QueueNow]:
         return {name: _queue(name, known[name], now) for name in names if name in known}
 
 
-def _queue(name: str, queue: object, now: float) -> QueueNow:
+def _queue(name: str, queue: Queue, now: float) -> QueueNow:
     places: dict[str, Place] = {}
     later: list[float] = []
-    for message in list(queue._messages):  # type: ignore[attr-defined]
+    for message in list(queue._messages):
         if message.delayed_until > now:
             places[message.id] = "delayed"
         else:

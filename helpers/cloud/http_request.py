@@ -310,8 +310,8 @@ def environ_of(head: Head, body: Body, port: int) -> dict[str, object]:
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
     }
-    for name, value in head.headers.items():
-        environ["HTTP_" + name.decode().upper().replace("-", "_")] = value.decode("latin-1")
+    for header, value in head.headers.items():
+        environ["HTTP_" + header.decode().upper().replace("-", "_")] = value.decode("latin-1")
     for name in ("CONTENT_TYPE", "CONTENT_LENGTH"):
         if "HTTP_" + name in environ:
             environ[name] = environ.pop("HTTP_" + name)

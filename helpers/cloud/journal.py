@@ -11,9 +11,9 @@ import itertools
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 Item = Mapping[str, Any]
 """An item or a key as DynamoDB JSON, for example ``{"id": {"S": "a"}, "quantity": {"N": "4"}}``."""
@@ -260,12 +260,18 @@ class Journal:
         with self._lock:
             return self.last - len(self._events)
 
-    def events(self, *kinds: type[E], since: int = 0) -> list[E]:
+    @overload
+    def events(self, *, since: int = 0) -> list[Event]: ...
+
+    @overload
+    def events(self, *kinds: type[E], since: int = 0) -> list[E]: ...
+
+    def events(self, *kinds: type[Event], since: int = 0) -> Sequence[Event]:
         """The events after number `since`, oldest first; only those of the given kinds if any are given."""
         with self._lock:
             recent = list(itertools.takewhile(lambda event: event.number > since, reversed(self._events)))
         recent.reverse()
-        return [event for event in recent if not kinds or isinstance(event, kinds)]  # type: ignore[misc]
+        return [event for event in recent if not kinds or isinstance(event, kinds)]
 
     def subscribe(self, tell: Callable[[Event], None]) -> Callable[[], None]:
         """Call `tell` with each new event, from the thread that recorded it: it must return at once.

@@ -48,12 +48,12 @@ def _environments() -> Iterator[tuple[int, bytes]]:
             if name.isdigit():
                 with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
                     yield int(name), file.read()
-        return
-    import psutil
+    else:
+        import psutil
 
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, OSError):
-            yield process.pid, "\0".join(process.environ().values()).encode("utf-8", "surrogateescape")
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error, OSError):
+                yield process.pid, "\0".join(process.environ().values()).encode("utf-8", "surrogateescape")
 
 
 def _kill(pid: int) -> bool:

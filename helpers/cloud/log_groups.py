@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .boundary import ANY, Boundary
 from .clock import Clock
@@ -17,6 +17,9 @@ from .exchange import Exchange
 from .log_patterns import InvalidFilterPattern, matcher
 from .places import Place
 from .responses import Response, error
+
+if TYPE_CHECKING:
+    from moto.logs.models import LogStream
 
 PLACES = (
     Place(
@@ -51,6 +54,7 @@ def install() -> Callable[[], None]:
     from moto.logs import models
 
     before = models.EventMessageFilter
+    # mypy takes no other class in the place of a class.
     models.EventMessageFilter = _Filter  # type: ignore[misc, assignment]
 
     def undo() -> None:
@@ -95,6 +99,6 @@ class LogGroups:
                 _drop(stream, oldest)
 
 
-def _drop(stream: Any, oldest: float) -> None:
+def _drop(stream: LogStream, oldest: float) -> None:
     if any(event.timestamp < oldest for event in stream.events):
         stream.events = [event for event in stream.events if event.timestamp >= oldest]

@@ -13,12 +13,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import permissions
 from .access_needs import log_arn
 from .environment import ACCOUNT_ID, REGION
 from .worker import FRAME as WHOLE_FRAME
+
+if TYPE_CHECKING:
+    from moto.logs.models import LogStream as MotoStream
 
 EVENT_LIMIT = 262_144 - 26
 """Bytes of one log event (CloudWatch Logs quotas: 256 KB, of which 26 bytes are overhead)."""
@@ -227,7 +230,13 @@ def in_order(events: list[LogEvent]) -> list[LogEvent]:
     return ordered[::-1]
 
 
-def _forget_half(stream: Any) -> int:
+def _last_written(stream: MotoStream) -> datetime:
+    """When a stream that holds events got its last ones."""
+    assert stream.last_ingestion_time is not None
+    return stream.last_ingestion_time
+
+
+def _forget_half(stream: MotoStream) -> int:
     """Drop the older half of a stream's bytes. Returns how many went."""
     count = size = 0
     for event in stream.events:
@@ -275,7 +284,7 @@ class LogStream:
         if held <= GROUP_LIMIT:
             return
         written = [stream for stream in streams.values() if stream.events]
-        for stream in sorted(written, key=lambda one: one.last_ingestion_time):
+        for stream in sorted(written, key=_last_written):
             if held <= GROUP_LIMIT // 2:
                 break
             held -= _forget_half(stream)
@@ -283,7 +292,7 @@ class LogStream:
     def _may(self, action: str) -> bool:
         return permissions.decide(self._role, f"logs:{action}", log_arn(self.group, self.name)) == "allowed"
 
-    def _stream(self) -> Any | None:
+    def _stream(self) -> MotoStream | None:
         from moto.logs.models import logs_backends
 
         backend = logs_backends[ACCOUNT_ID][REGION]

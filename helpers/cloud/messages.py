@@ -9,7 +9,7 @@ from .boundary import Boundary
 from .exchange import Exchange, with_parameters
 from .journal import Journal, MessageAcknowledged, MessageDeadLettered, MessageReceived, MessageSent
 from .responses import Response
-from .sqs_queue import Received
+from .sqs_queue import Received, number
 from .sqs_request import entries, queue_name, queue_of
 
 # Seconds between two looks of a long poll at a queue in which nothing arrives but time passes: a message can
@@ -48,7 +48,7 @@ class Messages:
         asked = exchange.parameters.get("WaitTimeSeconds")
         if asked is None:
             queue = queue_of(exchange.parameters)
-            asked = queue.receive_message_wait_time_seconds if queue is not None else 0
+            asked = number(queue, "receive_message_wait_time_seconds") if queue is not None else 0
         try:
             return min(20.0, max(0.0, float(asked)))
         except (TypeError, ValueError):

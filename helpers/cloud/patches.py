@@ -100,7 +100,14 @@ class Applied:
     def _environment(self, name: str, value: str) -> None:
         old = os.environ.get(name)
         os.environ[name] = value
-        self._undo.append(lambda: os.environ.pop(name, None) if old is None else os.environ.update({name: old}))
+
+        def undo() -> None:
+            if old is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = old
+
+        self._undo.append(undo)
 
 
 def _unix_time(moment: Any) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import sqs_attributes, sqs_batches, sqs_checks, sqs_queue
 from .boundary import Boundary
@@ -16,6 +16,9 @@ from .sqs_checks import PREFIX
 from .sqs_redrive import MoveTasks
 from .sqs_request import entries, members, queue_name, queue_of
 from .sqs_scatter import Scatter
+
+if TYPE_CHECKING:
+    from moto.sqs.models import Queue
 
 SECONDS_BETWEEN_PURGES = 60
 
@@ -77,6 +80,7 @@ class Queues:
         self.move_tasks.close()
 
     def _named(self, queue: str) -> Any:
+        """moto's queue, on which the account sets more than moto's class has."""
         found = queue_of({"QueueUrl": f"/{queue}"})
         if found is None:
             raise KeyError(queue)
@@ -168,8 +172,8 @@ class Queues:
         if queue is None:
             return
         wait = asked.get("WaitTimeSeconds")
-        short = not (queue.receive_message_wait_time_seconds if wait is None else wait)
-        queue.polled_short = short
+        short = not (sqs_queue.number(queue, "receive_message_wait_time_seconds") if wait is None else wait)
+        queue.polled_short = short  # type: ignore[attr-defined]  # the account's own
         if short and not queue.fifo_queue and sqs_queue.room_in_flight(queue, self._now()) <= 0:
             # SQS Developer Guide, "Message quotas": a long poll gets no error, and neither does a FIFO queue.
             raise Refused("OverLimit", "Too many messages in flight.", 403)
@@ -198,7 +202,7 @@ class Queues:
 
         return sqs_batches.answer(self._boundary, exchange, check)
 
-    def _check_current(self, queue: Any, handle: Any) -> None:
+    def _check_current(self, queue: Queue, handle: Any) -> None:
         """On a FIFO queue a handle is good until its visibility timeout ends (SQS API Reference, DeleteMessage)."""
         message = next((one for one in queue._messages if one.had_receipt_handle(handle)), None)
         if message is not None and not sqs_queue.is_current(message, handle, self._now()):
@@ -235,10 +239,10 @@ def _name_handle(exchange: Exchange, response: Response) -> None:
         response.status, response.payload, response.headers = better.status, better.payload, better.headers
 
 
-def _check_fifo_entry(entry: dict[str, Any], queue: Any) -> None:
+def _check_fifo_entry(entry: dict[str, Any], queue: Queue) -> None:
     if "MessageGroupId" not in entry:
         raise Refused("InvalidParameterValue", "The request must contain the parameter MessageGroupId.")
-    if "MessageDeduplicationId" not in entry and not queue.content_based_deduplication:
+    if "MessageDeduplicationId" not in entry and not sqs_checks.deduplicates_by_content(queue):
         raise Refused("InvalidParameterValue", sqs_checks.NO_DEDUPLICATION)
 
 

@@ -54,8 +54,7 @@ def _check_name(exchange: Exchange) -> None:
 def _check_key(exchange: Exchange) -> None:
     size = len(str(exchange.parameters.get("Key", "")).encode("utf-8", "surrogatepass"))
     if size > LONGEST_KEY:
-        sizes = {"Size": str(size), "MaxSizeAllowed": str(LONGEST_KEY)}
-        raise Refused("KeyTooLongError", "Your key is too long", **sizes)
+        raise Refused("KeyTooLongError", "Your key is too long", Size=str(size), MaxSizeAllowed=str(LONGEST_KEY))
 
 
 def _check_condition(exchange: Exchange) -> None:

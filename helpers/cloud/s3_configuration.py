@@ -11,7 +11,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xmltodict
 
@@ -19,6 +19,11 @@ from . import sqs_queue
 from .environment import ACCOUNT_ID, REGION
 from .resource_policies import allows_service
 from .responses import Refused
+
+if TYPE_CHECKING:
+    from moto.awslambda.models import LambdaFunction
+    from moto.s3.models import FakeBucket
+    from moto.sqs.models import Queue
 
 S3 = "s3.amazonaws.com"
 
@@ -62,7 +67,7 @@ def read(body: bytes) -> list[Rule]:
         ) from unreadable
 
 
-def check(rules: list[Rule], bucket: Any, validate_destinations: bool) -> None:
+def check(rules: list[Rule], bucket: FakeBucket, validate_destinations: bool) -> None:
     """Refuse ARNs that are none, rules that overlap, and destinations that S3 could not reach."""
     for rule in rules:
         if not rule.arn.startswith(f"arn:aws:{rule.service}:") or len(rule.arn.split(":")) < 6:
@@ -73,20 +78,20 @@ def check(rules: list[Rule], bucket: Any, validate_destinations: bool) -> None:
         return
     wrong = [(arn, reason) for rule in rules for arn, reason in _unreachable(rule, bucket)]
     if wrong:
-        members = {}
+        members: dict[str, Any] = {}
         for number, (arn, reason) in enumerate(wrong, 1):
             members |= {f"ArgumentName{number}": arn, f"ArgumentValue{number}": reason}
         raise Refused("InvalidArgument", _UNUSABLE, **members)
 
 
-def lets_in(queue: Any, bucket_arn: str) -> bool:
+def lets_in(queue: Queue, bucket_arn: str) -> bool:
     """Whether a queue's policy lets S3 send messages for a bucket."""
     return allows_service(
         queue.policy, S3, "sqs:SendMessage", queue.queue_arn, aws_SourceArn=bucket_arn, aws_SourceAccount=ACCOUNT_ID
     )
 
 
-def lets_run(function: Any, bucket_arn: str) -> bool:
+def lets_run(function: LambdaFunction, bucket_arn: str) -> bool:
     """Whether a function's policy lets S3 invoke it for a bucket."""
     statements = function.policy.statements if function.policy is not None else []
     return allows_service(
@@ -140,7 +145,7 @@ def _same_event(one: str, other: str) -> bool:
     return one == other
 
 
-def _unreachable(rule: Rule, bucket: Any) -> Iterator[tuple[str, str]]:
+def _unreachable(rule: Rule, bucket: FakeBucket) -> Iterator[tuple[str, str]]:
     region = rule.arn.split(":")[3]
     if rule.service == "sqs":
         queue = sqs_queue.find(rule.arn)

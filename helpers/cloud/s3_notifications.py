@@ -31,6 +31,8 @@ from .s3_events import Change, Request
 from .work import Busy
 
 if TYPE_CHECKING:
+    from moto.s3.models import FakeBucket, FakeKey, Notification
+
     from .account import Cloud
 
 S3_CALLER = Caller("service", "s3")
@@ -115,7 +117,7 @@ class Notifications:
 
         try:
             with self._boundary.lock:
-                bucket = s3_backends[ACCOUNT_ID]["aws"].buckets.get(exchange.parameters.get("Bucket"))
+                bucket = s3_backends[ACCOUNT_ID]["aws"].buckets.get(exchange.parameters.get("Bucket", ""))
                 if bucket is not None:
                     rules = s3_configuration.read(exchange.body)
                     skips = exchange.header("x-amz-skip-destination-validation").lower() == "true"
@@ -134,11 +136,11 @@ class Notifications:
     def _install(self) -> Callable[[], None]:
         before = notifications.send_event, notifications.send_test_event
 
-        def send_event(account_id: str, event_name: Any, bucket: Any, key: Any) -> None:
+        def send_event(account_id: str, event_name: Any, bucket: FakeBucket, key: FakeKey) -> None:
             if bucket.notification_configuration is not None:
                 self._changes.append((bucket, self._change(str(event_name.value), bucket, key), key))
 
-        def send_test_event(account_id: str, bucket: Any) -> None:
+        def send_test_event(account_id: str, bucket: FakeBucket) -> None:
             self._tests.append(bucket)
 
         notifications.send_event, notifications.send_test_event = send_event, send_test_event
@@ -148,7 +150,7 @@ class Notifications:
 
         return undo
 
-    def _change(self, event: str, bucket: Any, key: Any) -> Change:
+    def _change(self, event: str, bucket: FakeBucket, key: FakeKey) -> Change:
         return Change(
             event=event,
             bucket=bucket.name,
@@ -180,17 +182,19 @@ class Notifications:
         self._forget(exchange)
         self._send_later(messages)
 
-    def _test_messages(self, bucket: Any, exchange: Exchange) -> list[_Message]:
+    def _test_messages(self, bucket: FakeBucket, exchange: Exchange) -> list[_Message]:
         body = s3_events.test_event(bucket.name, self._account.clock.now(), exchange.request_id)
         configuration = bucket.notification_configuration
+        assert configuration is not None, "the call that is answered now has set it"
         named = [("sqs", one) for one in configuration.queue] + [("sns", one) for one in configuration.topic]
         arns = dict.fromkeys((kind, one.arn) for kind, one in named)
         return [self._message(kind, arn, bucket.arn, body) for kind, arn in arns]
 
-    def _messages(self, bucket: Any, change: Change, key: Any, request: Request) -> list[_Message]:
+    def _messages(self, bucket: FakeBucket, change: Change, key: FakeKey, request: Request) -> list[_Message]:
         self._sequence = max(self._sequence + 1, int(change.at * 1_000_000))
         sequencer = f"{self._sequence:018X}"
         configuration = bucket.notification_configuration
+        assert configuration is not None, "the call that is answered now has met it"
         found = []
         for kind, rules in (
             ("lambda", configuration.cloud_function),
@@ -256,12 +260,12 @@ class Notifications:
             return
         text = json.dumps(message.body)
         sent = Message(message.message_id, text)
-        sent.mark_sent(delay_seconds=int(queue.delay_seconds))  # type: ignore[attr-defined]
+        sent.mark_sent(delay_seconds=sqs_queue.number(queue, "delay_seconds"))
         sqs_queue.put(queue, [sent])
         self._account.journal.record(MessageSent, queue=queue.name, message_id=sent.id, body=text, caller=S3_CALLER)
 
 
-def _matches(rule: Any, change: Change) -> bool:
+def _matches(rule: Notification, change: Change) -> bool:
     filters = ((rule.filters or {}).get("S3Key") or {}).get("FilterRule") or []
     wanted = {str(one["Name"]).lower(): str(one.get("Value") or "") for one in filters}
     return (
@@ -290,7 +294,7 @@ def _with_small_names(body: bytes) -> bytes:
     return _RULE_NAME.sub(lambda found: found.group().lower().replace(b"name>", b"Name>"), body)
 
 
-def _show_large_names(bucket: Any) -> None:
+def _show_large_names(bucket: FakeBucket) -> None:
     """GetBucketNotificationConfiguration answers with capital letters (recorded against AWS)."""
     configuration = bucket.notification_configuration
     rules = [*configuration.queue, *configuration.topic, *configuration.cloud_function] if configuration else []

@@ -145,6 +145,9 @@ class Sandbox:
         self.request_id = self.last_request_id = invocation.request_id
         if not self._cold:
             self._events, self._texts = [], []
+        payload: bytes
+        outcome: Outcome
+        kind: str
         try:
             self._waiting = self._waiting or self._next(INIT_LIMIT + (self.spec.timeout if self._cold else 0))
             if self._cold:
@@ -415,11 +418,11 @@ def _exit_reason(code: int | None, killed: bool) -> str:
     if code is None or code == 0:
         return "Runtime exited without providing a reason"
     if code < 0:
-        names = {
+        names: dict[int, str] = {
             signal.SIGABRT: "aborted",
             signal.SIGSEGV: "segmentation fault",
             signal.SIGTERM: "terminated",
         }
         names |= {} if WINDOWS else {signal.SIGKILL: "killed", signal.SIGBUS: "bus error"}
-        return f"Runtime exited with error: signal: {names.get(-code, str(-code))}"  # type: ignore[call-overload]
+        return f"Runtime exited with error: signal: {names.get(-code, str(-code))}"
     return f"Runtime exited with error: exit status {code}"

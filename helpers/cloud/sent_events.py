@@ -28,18 +28,19 @@ def install(deliver: Callable[[str, bytes, str], None]) -> Callable[[], None]:
 
     patches.py verifies the place before.
     """
-    from moto.awslambda.models import LambdaFunction
+    from moto.awslambda import models
 
-    before = LambdaFunction.invoke
+    replaced: Any = models.LambdaFunction
+    before = replaced.invoke
 
     def invoke(self: Any, body: str | bytes, request_headers: Any, response_headers: Any) -> bytes:
         payload = body.encode() if isinstance(body, str) else body
         deliver(self.function_arn, payload or b"{}", str(uuid.uuid4()))
         return b"null"
 
-    LambdaFunction.invoke = invoke
+    replaced.invoke = invoke
 
     def undo() -> None:
-        LambdaFunction.invoke = before
+        replaced.invoke = before
 
     return undo

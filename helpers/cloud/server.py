@@ -117,7 +117,7 @@ class Server:
                     time.sleep(0.05)
                 continue
             if self.closed:
-                peer.close()
+                peer.close()  # type: ignore[unreachable]  # another thread closes the server
                 return
             with contextlib.suppress(OSError):
                 self._begin(peer)
@@ -313,7 +313,7 @@ def _listening(port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "nt":  # there SO_REUSEADDR would let another program take the port away
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)  # type: ignore[attr-defined]
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)  # type: ignore[attr-defined]  # of Windows
         else:  # a port whose last connections are not forgotten yet can be opened again
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((LOOPBACK, port))

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .environment import ACCOUNT_ID, REGION
 from .responses import Refused
 from .sqs_checks import LARGEST_MESSAGE, LONGEST_DELAY, LONGEST_VISIBILITY, LONGEST_WAIT, invalid
+
+if TYPE_CHECKING:
+    from moto.sqs.models import Queue
 
 SECONDS_BEFORE_SAME_NAME = 60
 """A queue of the same name may be created this long after one was deleted."""
@@ -91,7 +94,7 @@ def check_type(attributes: dict[str, Any], fifo: bool | None) -> None:
         raise Refused("InvalidAttributeValue", sentence)
 
 
-def check_same(attributes: dict[str, Any], queue: Any) -> None:
+def check_same(attributes: dict[str, Any], queue: Queue) -> None:
     """Refuse to create a queue that exists with other values of the named attributes."""
     there = queue.attributes
     for name, value in attributes.items():

@@ -61,7 +61,7 @@ def send_message(
             return again
     message = Message(str(mock_random.uuid4()), message_body, system_attributes)
     message.group_id, message.message_attributes = group_id, message_attributes or {}
-    delay = queue.delay_seconds if delay_seconds is None else int(delay_seconds)  # type: ignore[attr-defined]
+    delay = sqs_queue.number(queue, "delay_seconds") if delay_seconds is None else int(delay_seconds)
     message.mark_sent(delay_seconds=delay)
     if queue.fifo_queue:
         message.deduplication_id = deduplication_id
@@ -190,7 +190,7 @@ def _remembered(queue: Queue) -> dict[tuple[str, str], _Sent]:
 
 
 def _scope(queue: Queue, deduplication_id: str, group_id: str | None) -> tuple[str, str]:
-    per_group = queue.deduplication_scope == "messageGroup"  # type: ignore[attr-defined]
+    per_group = queue.deduplication_scope == "messageGroup"  # type: ignore[attr-defined]  # moto sets it at run time
     return (str(group_id) if per_group else "", deduplication_id)
 
 
@@ -245,11 +245,11 @@ def install() -> Callable[[], None]:
         setattr(place, name, new)
     names = Queue.BASE_ATTRIBUTES
     Queue.BASE_ATTRIBUTES = [*names, "RedriveAllowPolicy"]
-    Queue.redrive_allow_policy = None  # type: ignore[attr-defined]
+    Queue.redrive_allow_policy = None  # type: ignore[attr-defined]  # moto has none
 
     def undo() -> None:
         Queue.BASE_ATTRIBUTES = names
-        del Queue.redrive_allow_policy  # type: ignore[attr-defined]
+        del Queue.redrive_allow_policy  # type: ignore[attr-defined]  # set above
         for place, name, old in before:
             setattr(place, name, old)
 

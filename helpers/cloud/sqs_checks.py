@@ -10,9 +10,13 @@ import base64
 import binascii
 import re
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from . import sqs_queue
 from .responses import Refused
+
+if TYPE_CHECKING:
+    from moto.sqs.models import Queue
 
 LARGEST_MESSAGE = 1_048_576
 """Bytes of a message with its attributes, and of all messages of one batch: 1 MiB."""
@@ -47,7 +51,7 @@ def in_range(value: Any, parameter: str, low: int, high: int, reason: str) -> No
         raise invalid(value, parameter, reason)
 
 
-def check_message(message: dict[str, Any], queue: Any) -> None:
+def check_message(message: dict[str, Any], queue: Queue) -> None:
     """What holds for one message to send, alone or in a batch."""
     body = message.get("MessageBody")
     if not isinstance(body, str):
@@ -64,7 +68,7 @@ def check_message(message: dict[str, Any], queue: Any) -> None:
     _check_fifo(message, queue)
     reason = f"DelaySeconds must be >= 0 and <= {LONGEST_DELAY}."
     in_range(message.get("DelaySeconds"), "DelaySeconds", 0, LONGEST_DELAY, reason)
-    largest = int(queue.maximum_message_size)
+    largest = sqs_queue.number(queue, "maximum_message_size")
     if size(message) > largest:
         raise Refused(
             "InvalidParameterValue",
@@ -155,7 +159,7 @@ def _check_attributes(attributes: dict[str, Any]) -> None:
             )
 
 
-def _check_fifo(message: dict[str, Any], queue: Any) -> None:
+def _check_fifo(message: dict[str, Any], queue: Queue) -> None:
     group, deduplication = message.get("MessageGroupId"), message.get("MessageDeduplicationId")
     if not queue.fifo_queue:
         if deduplication is not None:
@@ -169,8 +173,13 @@ def _check_fifo(message: dict[str, Any], queue: Any) -> None:
         if isinstance(value, str) and not _FIFO_ID.fullmatch(value):
             reason = f"{parameter} can only include alphanumeric and punctuation characters. 1 to 128 in length."
             raise invalid(value, parameter, reason)
-    if deduplication is None and not queue.content_based_deduplication:
+    if deduplication is None and not deduplicates_by_content(queue):
         raise Refused("InvalidParameterValue", NO_DEDUPLICATION)
+
+
+def deduplicates_by_content(queue: Queue) -> bool:
+    """Whether a FIFO queue takes the hash of a body for a missing MessageDeduplicationId."""
+    return bool(queue.content_based_deduplication)  # type: ignore[attr-defined]  # moto sets it at run time
 
 
 def _binary(value: str | bytes) -> bytes:

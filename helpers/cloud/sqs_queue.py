@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from moto.sqs.models import Message, Queue, sqs_backends
 
@@ -176,13 +176,27 @@ def _deliverable(queue: Queue, now: float) -> Iterator[Message]:
             blocked.add(message.group_id)
 
 
+_Number = Literal[
+    "delay_seconds",
+    "maximum_message_size",
+    "message_retention_period",
+    "receive_message_wait_time_seconds",
+    "visibility_timeout",
+]
+
+
+def number(queue: Queue, name: _Number) -> int:
+    """A setting of a queue in seconds or bytes. moto gives queues these attributes at run time, as texts or numbers."""
+    return int(getattr(queue, name))
+
+
 def _oldest(queue: Queue, now: float) -> float:
     """When the oldest message was sent that the queue still keeps."""
-    return now - int(queue.message_retention_period) * 1000  # type: ignore[attr-defined]
+    return now - number(queue, "message_retention_period") * 1000
 
 
 def _redrive_target(queue: Queue) -> tuple[Queue | None, int]:
-    known, policy = queue.dead_letter_queue, queue.redrive_policy  # type: ignore[attr-defined]
+    known, policy = queue.dead_letter_queue, queue.redrive_policy
     if known is None or not policy:
         return None, 0
     # The dead-letter queue may have been deleted, or deleted and created again, since the policy was set.
@@ -194,10 +208,10 @@ def _redrive_target(queue: Queue) -> tuple[Queue | None, int]:
 def _mark_received(queue: Queue, message: Message, now: float, visibility: int | None) -> None:
     message.approximate_first_receive_timestamp = message.approximate_first_receive_timestamp or int(now)
     message.approximate_receive_count += 1
-    timeout = int(queue.visibility_timeout if visibility is None else visibility)  # type: ignore[attr-defined]
+    timeout = number(queue, "visibility_timeout") if visibility is None else int(visibility)
     message.visible_at = now + timeout * 1000
-    message.received_at = now  # type: ignore[attr-defined]
-    message._old_receipt_handles.append(message.receipt_handle)  # type: ignore[arg-type]
+    message.received_at = now  # type: ignore[attr-defined]  # the account's own
+    message._old_receipt_handles.append(message.receipt_handle)  # type: ignore[arg-type]  # as moto does: None at first
     message.receipt_handle = receipt_handle()
     queue.pending_messages.add(message)
 
@@ -215,8 +229,8 @@ def take_out(queue: Queue, message: Message) -> bool:
 def _put_in_dead_letter_queue(messages: list[Message], source: Queue, target: Queue, now: float) -> None:
     for message in messages:
         message.visible_at = message.delayed_until = 0.0
-        message.dead_letter_source = source.queue_arn  # type: ignore[attr-defined]
+        message.dead_letter_source = source.queue_arn  # type: ignore[attr-defined]  # the account's own
         if target.fifo_queue:
             # SQS Developer Guide, "Using dead-letter queues": only FIFO queues reset the enqueue timestamp.
-            message.sent_timestamp = int(now)  # type: ignore[assignment]
+            message.sent_timestamp = int(now)  # type: ignore[assignment]  # moto: None only
     put(target, messages)

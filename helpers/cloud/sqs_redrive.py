@@ -18,7 +18,7 @@ from moto.moto_api._internal import mock_random
 from moto.sqs.models import Message, Queue, sqs_backends
 
 from . import sqs_queue
-from .boundary import Boundary
+from .boundary import Boundary, Handler
 from .clock import Clock
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
@@ -90,7 +90,7 @@ class MoveTasks:
         self._closed = True
         self._look()
 
-    def _answering(self, answer: Any) -> Any:
+    def _answering(self, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Handler:
         def handler(exchange: Exchange) -> Response:
             try:
                 with self._boundary.lock:
@@ -178,7 +178,7 @@ class MoveTasks:
         fresh.message_attributes = message.message_attributes
         fresh.group_id, fresh.deduplication_id = message.group_id, message.deduplication_id
         fresh.sequence_number = message.sequence_number
-        fresh.sent_timestamp = int(now * 1000)  # type: ignore[assignment]
+        fresh.sent_timestamp = int(now * 1000)  # type: ignore[assignment]  # moto: None only
         sqs_queue.take_out(source, message)
         sqs_queue.put(target, [fresh])
         self._journal.record(MessageAcknowledged, queue=source.name, message_id=message.id, caller=_SQS)

@@ -7,10 +7,13 @@ requests"); here they have the form that the JSON protocol gives them.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .environment import ACCOUNT_ID, REGION
 from .exchange import Exchange
+
+if TYPE_CHECKING:
+    from moto.sqs.models import Queue
 
 _ENTRY = re.compile(r"\w+RequestEntry\.(\d+)\.(\w+)")
 _ATTRIBUTE = re.compile(r"Attribute\.(\d+)\.(Name|Value)")
@@ -48,7 +51,7 @@ def queue_name(parameters: dict[str, Any]) -> str:
     return str(parameters.get("QueueUrl", "")).rpartition("/")[2]
 
 
-def queue_of(parameters: dict[str, Any]) -> Any:
+def queue_of(parameters: dict[str, Any]) -> Queue | None:
     """moto's queue for a call's QueueUrl, or None."""
     from moto.sqs.models import sqs_backends
 

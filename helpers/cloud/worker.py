@@ -165,8 +165,9 @@ class _TaskLoader(importlib.machinery.SourceFileLoader):
     def path_stats(self, path: Any) -> Any:
         raise OSError("no compiled copy: its paths would be the real ones")
 
-    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> types.CodeType:
-        return super().source_to_code(data, shown(os.fsdecode(path), self.places), _optimize=_optimize)  # type: ignore[call-arg]
+    # The standard library calls it on the loader, where typeshed has a static method, and sends _optimize.
+    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> types.CodeType:  # type: ignore[override]
+        return super().source_to_code(data, shown(os.fsdecode(path), self.places), _optimize=_optimize)
 
 
 def _finder(path: str, places: dict[str, str]) -> Any:
@@ -284,6 +285,7 @@ class Client(Record):
 
 class ClientContext(Record):
     names = ("custom", "env", "client")
+    client: Any
 
 
 class LambdaContext:
@@ -322,8 +324,10 @@ class LambdaContext:
         self._output.event(str(message))
 
     def __repr__(self) -> str:
-        shown = ("aws_request_id", "log_group_name", "log_stream_name", "function_name", "memory_limit_in_mb")
-        shown += ("function_version", "invoked_function_arn", "client_context", "identity", "tenant_id")
+        shown = (
+            *("aws_request_id", "log_group_name", "log_stream_name", "function_name", "memory_limit_in_mb"),
+            *("function_version", "invoked_function_arn", "client_context", "identity", "tenant_id"),
+        )
         return f"LambdaContext([{','.join(f'{name}={getattr(self, name)}' for name in shown)}])"
 
 
@@ -339,8 +343,8 @@ def _client_context(text: str | None) -> ClientContext | None:
     if values is None:
         return None
     context = ClientContext(values)
-    if context.client is not None:  # type: ignore[has-type]
-        context.client = Client(context.client)  # type: ignore[has-type]
+    if context.client is not None:
+        context.client = Client(context.client)
     return context
 
 
@@ -407,7 +411,10 @@ def payload_of(problem: BaseException, request_id: str = "") -> dict[str, Any]:
     frames = list(traceback.extract_tb(problem.__traceback__))
     while len(frames) > 1 and frames[0].filename == __file__:
         del frames[0]
-    lines = traceback.format_list([(_on_aws(frame.filename), frame.lineno, frame.name, frame.line) for frame in frames])
+    summary = traceback.FrameSummary
+    lines = traceback.format_list(
+        [summary(_on_aws(one.filename), one.lineno, one.name, line=one.line) for one in frames]
+    )
     return error_payload(str(problem), type(problem).__name__, lines, request_id)
 
 

@@ -275,7 +275,7 @@ class Spares:
                 if not self._closed:
                     self._ready.append(spare)
                     continue
-            spare.close()
+            spare.close()  # type: ignore[unreachable]  # another thread closed the pool meanwhile
             return
 
 

@@ -23,12 +23,13 @@ from .workflow_threads import Ended
 
 if TYPE_CHECKING:
     from .account import Cloud
+    from .workflow_execution import Execution
 
 _LONGEST_ANSWER = 3600
 """Seconds. A call of a workflow has no time-out of its own; a function runs 15 minutes at most."""
 
 
-class SdkClientException(ClientError):  # type: ignore[misc]
+class SdkClientException(ClientError):  # type: ignore[misc]  # botocore has no types
     """The call had no answer: the connection broke (the AWS SDK for Java's name)."""
 
     def __init__(self, problem: Exception, operation: str) -> None:
@@ -49,7 +50,7 @@ class Calls:
         self._signing = threading.local()
         self._session: Any = None
 
-    def call(self, service: str, method: str, execution: Any, role: str, arguments: dict[str, Any]) -> Any:
+    def call(self, service: str, method: str, execution: Execution, role: str, arguments: dict[str, Any]) -> Any:
         """Make a call for an execution under a role. Raises ClientError, and Ended when the execution is over."""
         if execution.over:
             raise Ended
@@ -93,7 +94,7 @@ class Calls:
         finally:
             self._signing.key = before
 
-    def _key(self, execution: Any, role: str) -> str:
+    def _key(self, execution: Execution, role: str) -> str:
         with self._lock:
             key = self._keys.get((execution.arn, role))
             if key is None:
@@ -136,7 +137,7 @@ class Calls:
 class CallingClient:
     """Looks like a boto3 client to the interpreter: each method makes one call for one execution."""
 
-    def __init__(self, calls: Calls, service: str, execution: Any, role: str) -> None:
+    def __init__(self, calls: Calls, service: str, execution: Execution, role: str) -> None:
         self._calls = calls
         self._service = service
         self._execution = execution

@@ -279,7 +279,7 @@ class Execution:
 
 
 def _event_manager(loaded: Loaded, execution: Execution) -> Any:
-    class HistoryOfTheExecution(loaded.EventManager):  # type: ignore[name-defined, misc]
+    class HistoryOfTheExecution(loaded.EventManager):  # type: ignore[name-defined, misc]  # imported late
         """Writes the interpreter's events into the execution's history."""
 
         def add_event(
@@ -306,7 +306,7 @@ def _event_manager(loaded: Loaded, execution: Execution) -> Any:
 
 
 def _environment_class(loaded: Loaded) -> Any:
-    class EnvironmentOfTheExecution(loaded.Environment):  # type: ignore[name-defined, misc]
+    class EnvironmentOfTheExecution(loaded.Environment):  # type: ignore[name-defined, misc]  # imported late
         """Notices which attempts and branches were left: a task that timed out must not report its success."""
 
         def close_frame(self, frame: Any) -> None:

@@ -17,7 +17,7 @@ import threading
 import time
 import types
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import workflow_choices, workflow_expressions
 from .places import Place
@@ -35,6 +35,7 @@ from .workflow_threads import DatesOfTheAccount, ThreadingOfTheAccount, TimeOfTh
 
 if TYPE_CHECKING:
     from .account import Cloud
+    from .workflow_execution import Execution
 
 _PACKAGE = "moto.stepfunctions.parser."
 _TASKS = f"{_PACKAGE}asl.component.state.exec.state_task."
@@ -267,7 +268,8 @@ class Interpreter:
         running = current()
         if running is None:
             raise RuntimeError("a task calls a service outside of an execution")
-        return CallingClient(self.calls, service, running.activity, getattr(state_credentials, "role_arn", ""))
+        execution = cast("Execution", running.activity)  # its threads know only a part of it
+        return CallingClient(self.calls, service, execution, getattr(state_credentials, "role_arn", ""))
 
     def _replace(self, owner: Any, name: str, new: Any) -> None:
         before = owner.__dict__[name]

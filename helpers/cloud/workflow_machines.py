@@ -17,6 +17,8 @@ from .workflow_execution import Execution, Machine
 from .workflow_names import Refused, check_arn, check_name, invalid
 
 if TYPE_CHECKING:
+    from moto.stepfunctions.models import StateMachine
+
     from .account import Cloud
     from .workflow_interpreter import Interpreter
 
@@ -121,6 +123,7 @@ class Machines:
         return arn in self._deleting
 
     def _backend(self) -> Any:
+        """moto's backend, whose state machines hold the account's own executions."""
         from .account import backends
 
         return backends("stepfunctions")
@@ -281,7 +284,7 @@ def _trusts_workflows(document: str) -> bool:
     return trusted
 
 
-def _same(machine: Any, asked: dict[str, Any], kind: str) -> bool:
+def _same(machine: StateMachine, asked: dict[str, Any], kind: str) -> bool:
     """Whether a second CreateStateMachine asks for what is there: the role and the tags are not compared."""
     logging = {"level": "OFF", **(asked.get("loggingConfiguration") or {})}
     tracing = {"enabled": False, **(asked.get("tracingConfiguration") or {})}

@@ -6,8 +6,10 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+from nbformat import NotebookNode
 
 from helpers.course import catalogs
 from helpers.course.build import BuildError, build, build_index, differences, write
@@ -16,7 +18,7 @@ from helpers.course.execute import ExecutionError
 from helpers.course.failure import Failure
 from helpers.course.gates import check_course, read_rules
 from helpers.course.messages import helper_entries
-from helpers.course.pseudo import pseudo_course, unseen_outputs, unseen_pages
+from helpers.course.pseudo import pseudo_course, pseudo_run, unseen_outputs, unseen_pages
 from helpers.course.scaffold import NotPossible, new_lesson
 from helpers.course.source import SourceError
 from helpers.course.status import status, table
@@ -32,8 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0: done, nothing wrong; 1: something is wrong, and was said on stderr."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if getattr(options, "execute_one", False) and not options.check:
-        parser.error("--execute-one takes outputs that are stored: it goes with --check only")
+    if getattr(options, "pseudo", False) and not options.check:
+        parser.error("--pseudo takes outputs that are stored: it goes with --check only")
     try:
         return int(options.run(options, Folders(options.root.resolve())))
     except (SourceError, LookupError, NotPossible) as error:
@@ -87,15 +89,19 @@ def check_gates(options: argparse.Namespace, folders: Folders) -> int:
 
 def run_pseudo(options: argparse.Namespace, folders: Folders) -> int:
     """Run the lessons in the pseudo-language, make the pages, and say which words pass through no catalog."""
-    found: list[str] = []
     with tempfile.TemporaryDirectory(prefix="once-pseudo-", ignore_cleanup_errors=True) as place:
         copy = pseudo_course(folders, Path(place) / "course")
-        for page, words in unseen_pages(copy):
-            found.append(f"{page}: “{words}” reaches no catalog. Use _()")
-        for lesson in read_course(copy).lessons:
-            for cell, words in unseen_outputs(copy, lesson):
-                found.append(f"{lesson.slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language")
+        found = _unseen(copy, pseudo_run(copy, read_course(copy).lessons))
     return _fail(found) if found else 0
+
+
+def _unseen(copy: Folders, ran: Mapping[str, NotebookNode]) -> list[str]:
+    """What pages and lessons showed in the pseudo-language that passed through no catalog."""
+    found = [f"{page}: “{words}” reaches no catalog. Use _()" for page, words in unseen_pages(copy)]
+    for slug, notebook in ran.items():
+        for cell, words in unseen_outputs(copy, notebook):
+            found.append(f"{slug} [{cell}]: “{words}” reaches no catalog. Use _() of helpers.lab.language")
+    return found
 
 
 def make_lesson(options: argparse.Namespace, folders: Folders) -> int:
@@ -124,9 +130,14 @@ def build_notebooks(options: argparse.Namespace, folders: Folders) -> int:
     output = options.output or folders.notebooks
     with tempfile.TemporaryDirectory(prefix="once-check-", ignore_cleanup_errors=True) as temporary:
         place = Path(temporary) if options.check else output
-        stored = output if options.execute_one else None
         run = not options.no_execute
-        built = build(folders, lessons, spoken, place, run, options.draft, stored)
+        ran = None
+        if options.pseudo:
+            copy = pseudo_course(folders, place / "pseudo")
+            ran = pseudo_run(copy, lessons)
+            if found := _unseen(copy, ran):
+                return _fail(found)
+        built = build(folders, lessons, spoken, place, run, options.draft, output if options.pseudo else None, ran)
         if spoken != [SOURCE_LANGUAGE]:
             built |= build_index(folders, course, languages(folders), place, run, options.draft)
     if options.check:
@@ -188,9 +199,9 @@ def _parser() -> argparse.ArgumentParser:
     notebooks.add_argument("--check", action="store_true", help="compare with notebooks/, write nothing")
     notebooks.add_argument("--no-execute", action="store_true", help="do not run the cells")
     notebooks.add_argument(
-        "--execute-one",
+        "--pseudo",
         action="store_true",
-        help="with --check: run each lesson in one language; the others have the outputs that are stored",
+        help="with --check: run each lesson in the pseudo-language only; the editions keep the outputs that are stored",
     )
     notebooks.add_argument("--draft", action="store_true", help="pass over the gates of the catalogs")
     notebooks.add_argument("--output", type=Path, help="another folder than notebooks/")

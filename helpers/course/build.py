@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from helpers.course import catalogs
 from helpers.course.entries import lesson_entries
-from helpers.course.execute import ExecutionError, execute
+from helpers.course.execute import AT_ONCE, ExecutionError, execute
 from helpers.course.failure import Failure
 from helpers.course.gates import lookup, read_rules
 from helpers.course.index import PAGE, index_notebook, language_page, lead_up
@@ -22,9 +22,6 @@ from helpers.course.notebook import lesson_notebook, to_bytes
 from helpers.course.outputs import clean, unfit
 from helpers.course.source import read_lesson
 from helpers.course.syllabus import Course, Folders, Lesson
-
-# A lesson waits for a while now and then: with three kernels and their workers, two cores are never idle.
-AT_ONCE = 3
 
 # English shorter than this many words is also found in code: "right", "not yet".
 _SENTENCE_WORDS = 3
@@ -60,37 +57,36 @@ def build(
     run: bool = True,
     draft: bool = False,
     stored: Path | None = None,
+    ran: Mapping[str, NotebookNode] | None = None,
 ) -> dict[Path, bytes]:
     """The notebooks of `lessons` in the languages `spoken`, by their path from `output`.
 
-    They run in `output`/<language>/ (`run=False`: they do not run). With `stored` each lesson runs in one language
-    only; the others take their outputs from the notebooks in that folder, which must be of the same kinds as those of
-    the language that ran. A draft may show English. Nothing is written: see `write`.
+    They run in `output`/<language>/ (`run=False`: they do not run). With `stored` they take their outputs from the
+    notebooks in that folder instead; `ran` has the lessons as they ran in another language, by their slugs: the stored
+    outputs must be of the same kinds. A draft may show English. Nothing is written: see `write`.
 
     :raises BuildError: a cell failed, or an output may not be stored.
     """
     built: dict[Path, bytes] = {}
     failures: list[Failure] = []
-    ran: dict[str, NotebookNode] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
         # Only the kernels run side by side: CPython 3.11 cannot parse in two threads (python/cpython#106905).
         started: list[_Edition] = []
         for lesson, language, notebook in _unrun(lessons, spoken):
-            runs = run and (stored is None or language == _that_runs(lesson, lessons, spoken))
+            runs = run and stored is None
             where = output / language
             job = pool.submit(execute, notebook, where, language, folders.root) if runs else None
             started.append(_Edition(lesson, language, notebook, job))
-        for edition in sorted(started, key=lambda edition: edition.job is None):
+        for edition in started:
             lesson, notebook = edition.lesson, edition.notebook
             try:
                 if edition.job:
                     edition.job.result()
-                    ran[lesson.slug] = notebook
-                elif run and stored and (stored / edition.name).exists():
+                elif stored and (stored / edition.name).exists():
                     _take_outputs(notebook, nbformat.read(stored / edition.name, nbformat.NO_CONVERT))
                 path = Path(edition.language, lesson.notebook)
                 built[path] = finished(folders, lesson, edition.language, notebook, draft)
-                if not edition.job and lesson.slug in ran:
+                if ran and lesson.slug in ran:
                     failures += _other_kinds(edition, ran[lesson.slug])
             except ExecutionError as error:
                 failures.append(Failure(edition.name, error.cell, str(error), "Run the cell in JupyterLab"))
@@ -99,11 +95,6 @@ def build(
     if failures:
         raise BuildError(failures)
     return built
-
-
-def _that_runs(lesson: Lesson, lessons: Sequence[Lesson], spoken: Sequence[str]) -> str:
-    """The language in which a lesson runs when it runs in one: another one for each lesson."""
-    return spoken[lessons.index(lesson) % len(spoken)]
 
 
 def _take_outputs(notebook: NotebookNode, stored: NotebookNode) -> None:
@@ -116,6 +107,7 @@ def _take_outputs(notebook: NotebookNode, stored: NotebookNode) -> None:
 
 def _other_kinds(edition: _Edition, ran: NotebookNode) -> Iterator[Failure]:
     """What a comparison of texts does not see: other streams, types, metadata than in the language that ran."""
+    clean(ran)
     for cell, other in zip(edition.notebook.cells, ran.cells, strict=True):
         if cell.cell_type == "code" and _kinds(cell) != _kinds(other):
             yield Failure(edition.name, cell.id, "other kinds of outputs than a run gives", "Run `make notebooks`")

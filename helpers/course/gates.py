@@ -104,13 +104,13 @@ def check_catalog(path: Path, entries: Sequence[Entry], folders: Folders, rules:
         yield Failure(file, "", "the catalog is missing", _UPDATE)
         return
     catalog = catalogs.read(path)
-    for message in catalog.obsolete.values():
-        yield Failure(file, _name(message), "an obsolete entry", _UPDATE)
+    for held in catalog.obsolete.values():
+        yield Failure(file, _name(held), "an obsolete entry", _UPDATE)
     known = {(entry.context, entry.text) for entry in entries}
-    for message in catalog:
-        text = message.id[0] if isinstance(message.id, (list, tuple)) else message.id
-        if text and (message.context, text) not in known:
-            yield Failure(file, _name(message), "this entry is no longer in the source", _UPDATE)
+    for held in catalog:
+        text = held.id[0] if isinstance(held.id, (list, tuple)) else held.id
+        if text and (held.context, text) not in known:
+            yield Failure(file, _name(held), "this entry is no longer in the source", _UPDATE)
     for entry in entries:
         message = catalog.get(entry.text, entry.context)
         name = entry.context or entry.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import nbformat
@@ -36,9 +36,9 @@ def lesson_notebook(source: LessonSource, translate: Translate) -> NotebookNode:
 
 def notebook_of(cells: Iterable[Cell]) -> NotebookNode:
     """A notebook of these cells, without outputs."""
-    notebook = new_notebook(metadata=json.loads(json.dumps(_METADATA)))
+    notebook: NotebookNode = new_notebook(metadata=json.loads(json.dumps(_METADATA)))
     for cell in cells:
-        new_cell = new_markdown_cell if cell.kind == "markdown" else new_code_cell
+        new_cell: Callable[..., NotebookNode] = new_markdown_cell if cell.kind == "markdown" else new_code_cell
         metadata = with_slide_type(cell.kind, cell.metadata)
         notebook.cells.append(new_cell(cell.source, id=cell.id, metadata=metadata))
     return notebook
@@ -50,4 +50,5 @@ def to_bytes(notebook: NotebookNode) -> bytes:
     :raises nbformat.ValidationError: it is not a valid notebook.
     """
     nbformat.validate(notebook)
-    return nbformat.writes(notebook, version=nbformat.NO_CONVERT).rstrip("\n").encode() + b"\n"
+    text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
+    return text.rstrip("\n").encode() + b"\n"

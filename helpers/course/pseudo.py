@@ -1,8 +1,8 @@
 """The pseudo-language: every text in ⟦brackets⟧. What a notebook shows outside of them, no translator saw.
 
-`unseen` looks at the cells of a lesson; `unseen_outputs` runs the lesson in the pseudo-language and looks at what the
-helpers show; `unseen_pages` looks at what is shown outside of notebooks. None of them sees what only a browser's script
-writes, what a lesson shows only after a mistake, or an error that nobody makes here.
+`unseen` looks at the cells of a lesson; `pseudo_run` runs lessons in the pseudo-language, and `unseen_outputs` looks at
+what the helpers show there; `unseen_pages` looks at what is shown outside of notebooks. None of them sees what only a
+browser's script writes, what a lesson shows only after a mistake, or an error that nobody makes here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -25,7 +26,7 @@ from helpers.course.blocks import markdown
 from helpers.course.comments import code_pieces, comment_pieces
 from helpers.course.entries import Entry, lesson_entries, translated
 from helpers.course.exceptions import Exceptions, read_exceptions
-from helpers.course.execute import environment, execute
+from helpers.course.execute import AT_ONCE, environment, execute
 from helpers.course.inline import inline
 from helpers.course.messages import helper_entries
 from helpers.course.notebook import lesson_notebook
@@ -78,24 +79,36 @@ def unseen_in(cell: Cell) -> Iterator[str]:
             yield " ".join(rest.split())
 
 
-def unseen_outputs(copy: Folders, lesson: Lesson) -> Iterator[tuple[str, str]]:
-    """(cell id, words) for each text in the outputs of a lesson that did not pass through a catalog.
-
-    The lesson runs in `copy`, a `pseudo_course`. Only outputs with text/html are looked at: those are made by the
-    helpers for people. What is in `<code>` is a name or an answer of a service.
+def pseudo_run(copy: Folders, lessons: Sequence[Lesson]) -> dict[str, NotebookNode]:
+    """The lessons as they ran in `copy`, a `pseudo_course`, by their slugs.
 
     :raises ExecutionError: a cell fails.
     """
-    notebook = lesson_notebook(read_lesson(lesson.folder), in_brackets)
-    execute(notebook, copy.notebooks / LANGUAGE, LANGUAGE, copy.root)
+    notebooks = {lesson.slug: lesson_notebook(read_lesson(lesson.folder), in_brackets) for lesson in lessons}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        jobs = [
+            pool.submit(execute, notebook, copy.notebooks / LANGUAGE, LANGUAGE, copy.root)
+            for notebook in notebooks.values()
+        ]
+        for job in jobs:
+            job.result()
+    return notebooks
+
+
+def unseen_outputs(copy: Folders, ran: NotebookNode) -> Iterator[tuple[str, str]]:
+    """(cell id, words) for each text that a lesson showed in the pseudo-language and that passed through no catalog."""
     exceptions = read_exceptions(copy.lessons / "exceptions.toml")
-    for cell in notebook.cells:
+    for cell in ran.cells:
         for words in dict.fromkeys(unseen_in_outputs(cell, exceptions)):
             yield cell.id, words
 
 
 def unseen_in_outputs(cell: NotebookNode, exceptions: Exceptions) -> Iterator[str]:
-    """The words that the outputs of a cell show, or read aloud, outside of brackets."""
+    """The words that the outputs of a cell show, or read aloud, outside of brackets.
+
+    Only outputs with text/html are looked at: those are made by the helpers for people. What is in `<code>` is a name
+    or an answer of a service.
+    """
     for output in cell.get("outputs", []):
         yield from unseen_in_html(output.get("data", {}).get("text/html", ""), exceptions)
 
@@ -134,7 +147,8 @@ def unseen_pages(copy: Folders) -> Iterator[tuple[str, str]]:
 def pseudo_course(folders: Folders, place: Path) -> Folders:
     """A copy of the course in `place` whose only language is the pseudo-language."""
     copy = Folders(place)
-    unwanted = shutil.ignore_patterns("*.po", "__pycache__", "*.ipynb")
+    # With its bytecode, which is right for files of the same age: the kernel need not compile the helpers anew.
+    unwanted = shutil.ignore_patterns("*.po", "*.ipynb")
     shutil.copytree(folders.helpers, copy.helpers, ignore=unwanted)
     shutil.copytree(folders.lessons, copy.lessons, ignore=unwanted)
     for lesson in read_course(copy).lessons:

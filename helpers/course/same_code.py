@@ -49,6 +49,7 @@ def _tree(code: str) -> ast.AST:
         code = TransformerManager().transform_cell(code)
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
-        return compile(code, "<cell>", "exec", flags, dont_inherit=True)
+        tree: ast.AST = compile(code, "<cell>", "exec", flags, dont_inherit=True)
     except SyntaxError as error:
         raise CodeError(f"line {error.lineno}: {error.msg}") from error
+    return tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def _rules(table: dict[str, Any]) -> Rules:
     forbidden = tuple(
         Forbidden(re.compile(entry["pattern"], re.IGNORECASE), entry["instead"]) for entry in table.pop("forbidden", [])
     )
-    lists = {name: tuple(table.pop(name, [])) for name in ("quotes", "nested_quotes", "paired")}
+    lists: dict[str, Any] = {name: tuple(table.pop(name, [])) for name in ("quotes", "nested_quotes", "paired")}
     return Rules(**lists, forbidden=forbidden, **table)
 
 
@@ -74,7 +74,7 @@ def faults(plain: str, rules: Rules, marks: bool = True) -> Iterator[Finding]:
     if marks:
         yield from _spaces(plain, rules)
         yield from _quotes(plain, rules)
-        for first, last in rules.paired:
+        for first, last in _pairs(rules.paired):
             if plain.count(first) != plain.count(last):
                 yield (f"{first} and {last} do not come in pairs", f"Write {first}…{last}")
     for rule in rules.forbidden:
@@ -114,9 +114,16 @@ def _quotes(plain: str, rules: Rules) -> Iterator[Finding]:
     for mark in _ALL_QUOTES:
         if mark in plain and mark not in allowed:
             yield (f"the quotation mark {mark}", f"Write {' or '.join(rules.quotes)}")
-    for first, last in (*rules.quotes, *rules.nested_quotes):
+    for first, last in _pairs((*rules.quotes, *rules.nested_quotes)):
         if plain.count(first) != plain.count(last):
             yield (f"{first} and {last} do not come in pairs", f"Write {first}…{last}")
+
+
+def _pairs(kinds: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What opens and what closes, of kinds such as "«»"."""
+    for kind in kinds:
+        first, last = tuple(kind)
+        yield first, last
 
 
 def _around(plain: str, place: int) -> str:

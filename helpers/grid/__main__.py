@@ -17,8 +17,8 @@ from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Folders, read_course
 from helpers.grid.cluster import NoCluster, on_dask
 from helpers.grid.derived import NotUsable, derive, digest_of, read
-from helpers.grid.one import Job
-from helpers.grid.plan import GUARD, Experiment, Run, Values, choose, course_digest, read_experiment, runs
+from helpers.grid.one import Job, course_digest
+from helpers.grid.plan import GUARD, Experiment, Run, Values, choose, read_experiment, runs
 from helpers.grid.report import report_page
 from helpers.grid.results import read_rows, to_csv
 from helpers.grid.runner import Start, Store, here, run_all
@@ -126,7 +126,7 @@ def _step(slug: str) -> str:
 def _typed(pairs: Sequence[str]) -> dict[str, str]:
     """`--set duplicates=0,2 --set fault=none` as names with what was typed."""
     if wrong := [pair for pair in pairs if "=" not in pair]:
-        said = _("`{value}` is no choice of values. Write it as name=value,value, for example duplicates=0,2.")
+        said = _("`{value}` is no choice of values. Write it as name=value,value, for example `duplicates=0,2`.")
         raise Unknown(said.format(value=wrong[0]))
     return {name.strip(): values for name, _sign, values in (pair.partition("=") for pair in pairs)}
 

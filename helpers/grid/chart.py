@@ -64,7 +64,7 @@ def row_said(row: Row) -> str:
         return _("the run went wrong")
     tried = row.accepted + row.refused
     writes = ngettext("{count} write tried", "{count} writes tried", tried).format(count=tried)
-    effects = ngettext("{count} took effect", "{count} took effect", row.accepted).format(count=row.accepted)
+    effects = ngettext("{count} accepted", "{count} accepted", row.accepted).format(count=row.accepted)
     return f"{writes}, {effects}"
 
 

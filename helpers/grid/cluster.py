@@ -52,7 +52,7 @@ def on_dask(address: str) -> Start:
     if not client.scheduler_info()["workers"]:
         client.close()
         raise NoCluster(
-            _("The Dask scheduler at {address} has no worker.").format(address=address),
+            _("The Dask scheduler at {address} has no machine to run on.").format(address=address),
             _("On each machine, in the folder of the course: `{command}`.").format(command=f"dask worker {address}"),
         )
 

@@ -54,7 +54,8 @@ def digest_of(notebook: NotebookNode, *more: str) -> str:
 
 
 def read(path: str) -> NotebookNode:
-    return nbformat.read(path, nbformat.NO_CONVERT)
+    notebook: NotebookNode = nbformat.read(path, nbformat.NO_CONVERT)
+    return notebook
 
 
 def _tagged(cell: NotebookNode, tag: str) -> bool:

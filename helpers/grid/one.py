@@ -6,6 +6,7 @@ papermill; the notebook goes in and comes out as text, so that the machines shar
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -51,7 +52,6 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
     `started` gets the process, so that it can be ended.
     """
     from helpers.course.execute import environment
-    from helpers.grid.plan import course_digest
 
     if job.course and course_digest(HERE.root) != job.course:
         return Executed(job.key, "", "this machine has another version of the course")
@@ -90,9 +90,19 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
         return Executed(job.key, notebook, f"the process ended with {process.returncode}: {' '.join(said[-1:])}")
 
 
+def course_digest(root: Path) -> str:
+    """What the helpers and handlers of a checkout are; the same for the same files, on each system."""
+    whole = hashlib.sha256()
+    files = [*(root / "helpers").rglob("*.py"), *(root / "lessons").glob("*/handlers/*.py")]
+    for path in sorted(files, key=lambda one: one.relative_to(root).as_posix()):
+        whole.update(path.relative_to(root).as_posix().encode())
+        whole.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    return whole.hexdigest()
+
+
 # Ctrl-C in the terminal goes to all processes of its group: a run that gets it would end as a bad run.
 _ALONE: dict[str, Any] = (
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
+    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]  # of Windows
     if sys.platform == "win32"
     else {"start_new_session": True}
 )

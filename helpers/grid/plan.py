@@ -13,7 +13,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from helpers.course.source import SourceError
@@ -90,7 +89,10 @@ def choose(lesson: Lesson, usual: Values, chosen: Mapping[str, str]) -> dict[str
         if name not in known:
             raise BadParameter(
                 _("The lesson has no parameter `{name}`.").format(name=name[:40]),
-                _("A grid takes the parameters of the lesson's first code cell."),
+                _(
+                    "A grid takes the parameters of the lesson's first code cell, "
+                    "and `guard` where the lesson has several guards."
+                ),
                 _("Choose one of these: {choices}.").format(choices=", ".join(f"`{one}`" for one in known)),
             )
         values = [part.strip() for part in text.split(",") if part.strip()]
@@ -137,13 +139,3 @@ def _bounded(grid: Values) -> None:
             _("Each run takes some seconds. At most {most} are allowed.").format(most=MOST_RUNS),
             _("Choose fewer values."),
         )
-
-
-def course_digest(root: Path) -> str:
-    """What the helpers and handlers of a checkout are; the same for the same files, on each system."""
-    whole = hashlib.sha256()
-    files = [*(root / "helpers").rglob("*.py"), *(root / "lessons").glob("*/handlers/*.py")]
-    for path in sorted(files, key=lambda one: one.relative_to(root).as_posix()):
-        whole.update(path.relative_to(root).as_posix().encode())
-        whole.update(path.read_bytes().replace(b"\r\n", b"\n"))
-    return whole.hexdigest()

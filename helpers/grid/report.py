@@ -100,7 +100,7 @@ def _failed(rows: Sequence[Row]) -> str:
         f'<a href="{quote(row.file)}">{escape(_("the notebook with the error"))}</a></li>'
         for row in bad
     )
-    again = escape(_("The same command runs them again."))
+    again = escape(_("Type the same command in the terminal: it runs only what is missing."))
     return f"<section><h2>✗ {escape(_('Runs that went wrong'))}</h2><ul>{items}</ul><p>{again}</p></section>\n"
 
 
@@ -138,7 +138,7 @@ def _heads() -> Mapping[str, Any]:
         "sent": _("messages sent"),
         "executions": _("executions"),
         "runs": _("function runs"),
-        "failed_runs": _("failed runs"),
+        "failed_runs": _("failed function runs"),
         "accepted": _("accepted writes"),
         "refused": _("refused writes"),
         "dead_lettered": _("dead-lettered messages"),

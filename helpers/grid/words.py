@@ -19,7 +19,7 @@ def in_words(name: str, value: Any) -> str:
     if name == "broken":
         return _("no broken message") if value == "none" else labelled(_("broken message"), value)
     label = {
-        "duplicates": _("copies sent again"),
+        "duplicates": _("more copies of the job"),
         "repeats": _("more executions for the first order"),
         "quantity": _("quantity"),
         "number": _("number of the first order"),

@@ -116,7 +116,7 @@ class Answers:
             return _(
                 "No folder can be written to, so your answers are not saved. They stay on this page "
                 "until you close it. Copy what you want to keep, or set ONCE_HOME to a folder of yours "
-                "and start again."
+                "and start the course again."
             )
         if self._use == 0:
             return None
@@ -133,7 +133,7 @@ class Answers:
             )
         return _(
             "The folder that ONCE_HOME names cannot be written to. Your answers are in your usual data "
-            "folder: to keep them elsewhere, set ONCE_HOME to a folder of yours and start again."
+            "folder: to keep them elsewhere, set ONCE_HOME to a folder of yours and start the course again."
         )
 
     def read(self, name: str) -> str:
@@ -233,7 +233,10 @@ def _not_saved(reason: OSError | None) -> AnswerNotSaved:
     return AnswerNotSaved(
         _("Your answer could not be saved: no folder can be written to."),
         _("It is still on this page."),
-        _("Copy your answer before you close the page. Or set ONCE_HOME to a folder of yours and start again."),
+        _(
+            "Copy your answer before you close the page. "
+            "Or set ONCE_HOME to a folder of yours and start the course again."
+        ),
     )
 
 

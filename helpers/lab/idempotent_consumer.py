@@ -55,7 +55,7 @@ _READS: Mapping[str, tuple[str, ...]] = {"read-then-write": ("dynamodb:GetItem",
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class ConsumerParameters:
     """What papermill may choose. `duplicates`: how many more times the same job is sent in step *repeat*."""
 
     duplicates: int = 2
@@ -63,7 +63,7 @@ class Parameters:
     fault: str = "none"
 
 
-def parameters(duplicates: object = 2, quantity: object = 4, fault: object = "none") -> Parameters:
+def parameters(duplicates: object = 2, quantity: object = 4, fault: object = "none") -> ConsumerParameters:
     """Checked parameters. Raises BadParameter, with the reason in the reader's language."""
     if fault not in FAULTS:
         raise BadParameter(
@@ -71,7 +71,7 @@ def parameters(duplicates: object = 2, quantity: object = 4, fault: object = "no
             _("The fault decides what goes wrong in step 4."),
             _("Choose one of these: {choices}.").format(choices=listed(FAULTS)),
         )
-    return Parameters(whole("duplicates", duplicates, 0, 50), whole("quantity", quantity, 1, 10), str(fault))
+    return ConsumerParameters(whole("duplicates", duplicates, 0, 50), whole("quantity", quantity, 1, 10), str(fault))
 
 
 class IdempotentConsumer(QueueWorld):
@@ -82,7 +82,8 @@ class IdempotentConsumer(QueueWorld):
     steps = STEPS
     needed = NEEDED
     counted = ("repeat", "orders")
-    Parameters = Parameters
+    Parameters = ConsumerParameters
+    parameters: ConsumerParameters
     queue = QUEUE
     dead_letter_queue = DEAD_LETTER_QUEUE
     queues = (QUEUE, DEAD_LETTER_QUEUE)
@@ -104,7 +105,7 @@ class IdempotentConsumer(QueueWorld):
     """The hash of the code that the lesson deployed."""
 
     @classmethod
-    def checked(cls, **chosen: object) -> Parameters:
+    def checked(cls, **chosen: object) -> ConsumerParameters:
         return parameters(**chosen)
 
     def provide(self) -> None:

@@ -65,6 +65,9 @@ class Lab:
     PortTaken, AccountNotStarted.
     """
 
+    _fault_at_work: bool
+    """Whether a fault was armed or done since the last `settle`."""
+
     def __init__(
         self,
         lesson: str,

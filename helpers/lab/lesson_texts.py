@@ -113,6 +113,7 @@ class LessonTexts:
         return _read_toml(path, path.stat().st_mtime_ns)
 
     def _entry(self, table: str, step: str) -> dict[str, Any]:
+        entry: dict[str, Any]
         for entry in self._source.get(table, ()):
             if entry["step"] == step:
                 return entry

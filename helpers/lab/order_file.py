@@ -44,7 +44,7 @@ TEST_EVENT = "s3:TestEvent"
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class OrderFileParameters:
     """What papermill may choose: the customer and the number of the first order, the broken message of the batch of
     three, and the fault of step *batch*."""
 
@@ -69,7 +69,8 @@ class OrderFile(QueueWorld):
         "clean-up": ("mapping", "queues"),
     }
     counted = ("batch", "good")
-    Parameters = Parameters
+    Parameters = OrderFileParameters
+    parameters: OrderFileParameters
     queue = QUEUE
     dead_letter_queue = DEAD_LETTER_QUEUE
     queues = (QUEUE, DEAD_LETTER_QUEUE)
@@ -79,8 +80,8 @@ class OrderFile(QueueWorld):
     reference = REFERENCE
 
     @classmethod
-    def checked(cls, **chosen: object) -> Parameters:
-        values = {**asdict(Parameters()), **chosen}
+    def checked(cls, **chosen: object) -> OrderFileParameters:
+        values = {**asdict(OrderFileParameters()), **chosen}
         for name, choices in (("broken", BROKEN), ("fault", FAULTS)):
             if values[name] not in choices:
                 raise BadParameter(
@@ -90,7 +91,7 @@ class OrderFile(QueueWorld):
                     _("It decides what goes wrong in the lesson."),
                     _("Choose one of these: {choices}.").format(choices=listed(choices)),
                 )
-        return Parameters(
+        return OrderFileParameters(
             _customer(values["customer"]),
             whole("number", values["number"], 1, HIGHEST_NUMBER),
             str(values["broken"]),

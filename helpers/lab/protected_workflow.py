@@ -63,7 +63,7 @@ _LONGEST_PAUSE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Parameters:
+class WorkflowParameters:
     """What papermill may choose. `repeats`: how many more executions ask for the first order in step *run*."""
 
     repeats: int = 1
@@ -71,7 +71,7 @@ class Parameters:
     fault: str = "none"
 
 
-def parameters(repeats: object = 1, quantity: object = 4, fault: object = "none") -> Parameters:
+def parameters(repeats: object = 1, quantity: object = 4, fault: object = "none") -> WorkflowParameters:
     """Checked parameters. Raises BadParameter, with the reason in the reader's language."""
     if fault not in FAULTS:
         raise BadParameter(
@@ -79,7 +79,7 @@ def parameters(repeats: object = 1, quantity: object = 4, fault: object = "none"
             _("The fault decides what goes wrong in step 4."),
             _("Choose one of these: {choices}.").format(choices=listed(FAULTS)),
         )
-    return Parameters(whole("repeats", repeats, 0, 20), whole("quantity", quantity, 1, 10), str(fault))
+    return WorkflowParameters(whole("repeats", repeats, 0, 20), whole("quantity", quantity, 1, 10), str(fault))
 
 
 class ProtectedWorkflow(LessonWorld):
@@ -90,7 +90,8 @@ class ProtectedWorkflow(LessonWorld):
     steps = STEPS
     needed = NEEDED
     counted = ("run", "orders")
-    Parameters = Parameters
+    Parameters = WorkflowParameters
+    parameters: WorkflowParameters
     function = FUNCTION
     orders = ORDERS
     reference = REFERENCE
@@ -104,7 +105,7 @@ class ProtectedWorkflow(LessonWorld):
     """The hash of the code that the lesson deployed."""
 
     @classmethod
-    def checked(cls, **chosen: object) -> Parameters:
+    def checked(cls, **chosen: object) -> WorkflowParameters:
         return parameters(**chosen)
 
     def provide(self) -> None:

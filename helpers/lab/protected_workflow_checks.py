@@ -322,11 +322,11 @@ class Look:
             finding = _differs(stored[order], quantity)
             if finding:
                 return finding
-        for order in stored.values():
-            if order.quantity is None or order.total_cents != total_cents(order.quantity):
+        for one in stored.values():
+            if one.quantity is None or one.total_cents != total_cents(one.quantity):
                 return not_yet(
                     _("`{order}` has the total {found}, not {wanted}.").format(
-                        order=order.id, found=order.total_cents, wanted=total_cents(order.quantity or 0)
+                        order=one.id, found=one.total_cents, wanted=total_cents(one.quantity or 0)
                     )
                 )
         return right()

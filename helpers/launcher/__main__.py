@@ -50,7 +50,7 @@ def main():
     words(sys.argv[1:])
     found = newer_python()
     if found:
-        text = _("{newer} is used, since the Python at {older} is too old.")
+        text = _("{newer} is used in place of {older}, which is too old.")
         sys.stderr.write("Once: " + text.format(newer=found, older=sys.executable) + "\n")
         return subprocess.call([found, "-m", "helpers"] + sys.argv[1:])  # noqa: RUF005
     command = "py -m helpers lab" if os.name == "nt" else "make lab PYTHON=python3.12"

@@ -100,7 +100,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _install(wanted: Sequence[str]) -> None:
-    say(_("Packages are installed: {names}.").format(names=", ".join(wanted)))
+    say(_("Installing packages: {names}.").format(names=", ".join(wanted)))
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted],
         stdin=subprocess.DEVNULL,

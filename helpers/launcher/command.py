@@ -17,6 +17,8 @@ from helpers.launcher.words import _
 
 _CACHES = (".cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".mypy_cache", "build", "once_course.egg-info")
 
+Run = Callable[[argparse.Namespace, Environment], int]
+
 
 def _setup(options: argparse.Namespace, environment: Environment) -> int:
     environment.repair(options.set)
@@ -168,7 +170,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = result.add_subparsers(title="commands", metavar="command", required=True)
 
-    def add(name: str, text: str, run: Callable[[argparse.Namespace, Environment], int]) -> argparse.ArgumentParser:
+    def add(name: str, text: str, run: Run) -> argparse.ArgumentParser:
         one = commands.add_parser(name, help=text, description=text)
         one.set_defaults(run=run)
         return one
@@ -194,7 +196,7 @@ def parser() -> argparse.ArgumentParser:
     examine = add("doctor", "look at this machine and say what to do", _doctor)
     examine.add_argument("--language", help="answer in this language, for example fr (default: the system's)")
     test = add("test", "run everything that CI runs", _test)
-    test.add_argument("only", nargs="*", help="steps to run (default: all): lint course notebooks tests")
+    test.add_argument("only", nargs="*", help="steps to run (default: all): lint types course notebooks tests")
     bench = add("bench", "measure the emulated account beside ministack", _bench)
     bench.add_argument("arguments", nargs=argparse.REMAINDER, help="for python -m benchmarks, for example --rounds 1")
     pictures = add("pictures", "photograph the lessons in JupyterLab for docs/pictures.md", _pictures)
@@ -215,8 +217,16 @@ def parser() -> argparse.ArgumentParser:
     lock = add("lock", "choose new versions for requirements*.lock", _lock)
     lock.add_argument("--keep", action="store_true", help="keep the versions that pyproject.toml still allows")
     add("clean", "remove .venv and caches; answers and notebooks stay", _clean)
-    add("help", "this list", lambda options, environment: result.print_help() or 0)
+    add("help", "this list", _help(result))
     return result
+
+
+def _help(whole: argparse.ArgumentParser) -> Run:
+    def run(options: argparse.Namespace, environment: Environment) -> int:
+        whole.print_help()
+        return 0
+
+    return run
 
 
 def run(arguments: Sequence[str], root: Path = ROOT) -> int:
@@ -224,7 +234,8 @@ def run(arguments: Sequence[str], root: Path = ROOT) -> int:
     words.choose(arguments)
     options = parser().parse_args(list(arguments) or ["help"])
     try:
-        return options.run(options, chosen(root))
+        chosen_command: Run = options.run
+        return chosen_command(options, chosen(root))
     except Trouble as trouble:
         complain(trouble)
         return 1

@@ -105,10 +105,10 @@ def folders(root: Path) -> Iterator[Finding]:
                     pass
         except OSError as error:
             refused.append((folder, error))
-    for folder, error in refused:
+    for folder, refusal in refused:
         yield Finding(
             "bad",
-            _("The folder {folder} cannot be written to ({reason}).").format(folder=folder, reason=error.strerror),
+            _("The folder {folder} cannot be written to ({reason}).").format(folder=folder, reason=refusal.strerror),
             _("Give yourself the right to write there, or move the course into a folder of your own."),
         )
     if not refused:
@@ -127,7 +127,10 @@ def installed(environment: Environment) -> Finding:
     if stamp is not None and stamp.state == "installing":
         return Finding("bad", _("An earlier set-up did not come to its end."), repair)
     if not environment.ready("course"):
-        words = _("The environment .venv does not fit this course: it is older, or was made in another place.")
+        words = _(
+            "The environment .venv does not fit this course: it is older, or was made in another place or by another "
+            "program."
+        )
         return Finding("bad", words, repair)
     if gone := environment.missing():
         words = _("Files are missing in .venv: {count}. One of them is {name}.")
@@ -205,6 +208,9 @@ def git(root: Path) -> Finding:
     except (OSError, subprocess.TimeoutExpired):
         words = _("git was not found. The course runs without it, but `git pull` cannot bring it up to date.")
         return Finding("note", words)
+    if done.returncode != 0 and (root / ".git").exists():
+        last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), _("no output"))
+        return Finding("note", _("git cannot read this folder: {reason}").format(reason=last.strip()))
     if done.returncode != 0:
         return Finding("note", _("This folder is no git clone. The course runs, but cannot be updated by `git pull`."))
     changed = [line[3:] for line in done.stdout.splitlines()]
@@ -254,11 +260,11 @@ def _answers(seen: Any) -> Finding:
         return Finding(
             "bad",
             _("No folder can be written to, so your answers would not be saved."),
-            _("Set ONCE_HOME to a folder of yours and start again."),
+            _("Set ONCE_HOME to a folder of yours and start the course again."),
         )
     if not seen["first"]:
         words = _("Your usual folder cannot be written to. Your answers are kept in {folder}.")
-        step = _("Set ONCE_HOME to a folder of yours and start again.")
+        step = _("Set ONCE_HOME to a folder of yours and start the course again.")
         return Finding("note", words.format(folder=seen["folder"]), step)
     return Finding("good", _("Your answers are kept in {folder}.").format(folder=seen["folder"]))
 

@@ -181,7 +181,7 @@ class Environment:
     # -- the steps of a set-up
 
     def _install(self, name: Set) -> None:
-        digests = {name: self.digest(name)}
+        digests: dict[str, str] = {name: self.digest(name)}
         if name == "test":
             digests["course"] = self.digest("course")
         started = time.monotonic()
@@ -216,9 +216,9 @@ class Environment:
         elif stamp.root != str(self.root):
             say(_("This folder has moved since .venv was made. The environment is made again."))
         elif stamp.layout != LAYOUT or version is None:
-            say(_("The Python of .venv no longer works. The environment is made again."))
+            say(_("The environment .venv no longer fits this course. It is made again."))
         else:
-            say(_("The list of packages has changed. The environment .venv is brought up to date."))
+            say(_("Packages are missing, or their list has changed. The environment .venv is brought up to date."))
             return True
         return False
 
@@ -262,7 +262,7 @@ class Environment:
         say(text.format(count=count))
         uv = self._uv(lock)
         if uv is not None:
-            arguments = [
+            arguments: list[str | Path] = [
                 "pip",
                 "install",
                 "--python",

@@ -246,7 +246,7 @@ def _answers(where: str) -> bool:
     parts = urlsplit(where)
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        return direct.open(f"http://{parts.netloc}/api/status?{parts.query}", timeout=10).status == 200
+        return bool(direct.open(f"http://{parts.netloc}/api/status?{parts.query}", timeout=10).status == 200)
     except OSError:
         return False
 

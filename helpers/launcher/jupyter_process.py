@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
+
+import helpers.slow_imports  # noqa: F401
 
 
 def _end_with_input() -> None:
@@ -26,18 +27,8 @@ def _end_with_input() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def leave_out_slow_imports() -> None:
-    """Start without a parser that nothing here asks for: to build it takes two thirds of JupyterLab's imports.
-
-    jsonschema imports rfc3987_syntax, if it is there, for the formats "iri" and "iri-reference"
-    (python-jsonschema/jsonschema#1428). No schema of Jupyter has one of them.
-    """
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
-
 def main() -> None:
     """Start JupyterLab with the arguments of this process."""
-    leave_out_slow_imports()
     from jupyterlab.labapp import main as jupyterlab
 
     threading.Thread(target=_end_with_input, name="end-with-input", daemon=True).start()

@@ -12,7 +12,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from helpers.launcher.environment import LOCKS, Environment
+from helpers.launcher.environment import LOCKS, Environment, Set
 from helpers.launcher.jupyter import overrides
 from helpers.launcher.terminal import Trouble, command, say
 
@@ -20,7 +20,7 @@ from helpers.launcher.terminal import Trouble, command, say
 CONDA = "environment.yml"
 SETTINGS = "deploy/settings"
 _CONDA_PYTHON = "3.13"
-_GROUPS = {"course": ("setup", "wheels"), "test": ("setup", "wheels", "test")}
+_GROUPS: dict[Set, tuple[str, ...]] = {"course": ("setup", "wheels"), "test": ("setup", "wheels", "test")}
 
 
 def write_locks(environment: Environment, upgrade: bool = True) -> int:
@@ -85,8 +85,8 @@ def settings_texts(lock: str) -> dict[str, str]:
     }
 
 
-def _compile(environment: Environment, uv: Path, name: str, upgrade: bool, *more: str) -> None:
-    lock = environment.root / LOCKS[name]  # type: ignore[index]
+def _compile(environment: Environment, uv: Path, name: Set, upgrade: bool, *more: str) -> None:
+    lock = environment.root / LOCKS[name]
     groups = [part for group in _GROUPS[name] for part in ("--group", group)]
     options = [
         "--extra=course",

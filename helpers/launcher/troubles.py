@@ -74,8 +74,8 @@ def bring_back(root: Path, *names: str) -> str:
     :param names: their paths from the course's folder `root`.
     """
     if (root / ".git").exists():
-        return _("Bring it back: `{command}`.").format(command=f"git checkout -- {' '.join(names)}")
-    return _("Download the course once more, and take this from it: {names}.").format(names=", ".join(names))
+        return _("Bring back what is missing: `{command}`.").format(command=f"git checkout -- {' '.join(names)}")
+    return _("Download the course once more, and take from it: {names}.").format(names=", ".join(names))
 
 
 def no_venv_module() -> Trouble:

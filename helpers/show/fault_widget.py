@@ -26,9 +26,9 @@ class PanelWidget(anywidget.AnyWidget):
 
     language = traitlets.Unicode().tag(sync=True)
     words = traitlets.Dict().tag(sync=True)
-    groups = traitlets.List().tag(sync=True)
-    presets = traitlets.List().tag(sync=True)
-    armed = traitlets.List().tag(sync=True)
+    groups: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    presets: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    armed: traitlets.List[Any] = traitlets.List().tag(sync=True)
     said = traitlets.Dict().tag(sync=True)
     scene = traitlets.Dict().tag(sync=True)
 

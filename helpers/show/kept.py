@@ -53,7 +53,7 @@ def install(shell: Any) -> None:
         rest = {kind: content for kind, content in data.items() if kind != WIDGET_VIEW}
         return rest | {"text/html": kept(data["text/html"])}, metadata
 
-    format_both.keeps_static_form = True  # type: ignore[attr-defined]
+    format_both.keeps_static_form = True  # type: ignore[attr-defined]  # a mark on a function
     formatter.format = format_both
 
 

@@ -145,7 +145,7 @@ def _queues(told: Chronicle, now: Now, known: Remembered) -> str:
     for name in told.lesson.queues:
         queue = now.queues.get(name)
         if queue is not None:
-            counts = [plain(queue.count(place)) for place in ("visible", "in flight", "delayed")]  # type: ignore[arg-type]
+            counts = [plain(queue.count(place)) for place in ("visible", "in flight", "delayed")]
             rows.append((_queue_name(told, name), *counts))
         elif name in known.queues:
             rows.append((_queue_name(told, name), marked(_("– deleted")), plain(""), plain("")))

@@ -55,7 +55,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     lang = traitlets.Unicode().tag(sync=True)
     words = traitlets.Dict().tag(sync=True)
-    titles = traitlets.List().tag(sync=True)
+    titles: traitlets.List[Any] = traitlets.List().tag(sync=True)
     status = traitlets.Unicode().tag(sync=True)
     queues = traitlets.Unicode().tag(sync=True)
     timeline = traitlets.Unicode().tag(sync=True)
@@ -223,7 +223,7 @@ class _Follower:
         while not self._over:
             told = self._changed.wait(None if due is None else max(0.0, due - time.monotonic()))
             if self._over:
-                return
+                return  # type: ignore[unreachable]  # another thread ends it
             self._changed.clear()
             self._told.read()
             if told and not self._told.changed and not self._skipped:

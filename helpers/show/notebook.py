@@ -43,7 +43,7 @@ class Lab(lab.Lab):
         self._panel: FaultPanel | None = None
         # A cell that opens a new lab goes on with the view that stands on the page.
         earlier = open_lab._open
-        self._live = earlier._live if isinstance(earlier, Lab) else LiveView()
+        self._live: LiveView = earlier._live if isinstance(earlier, Lab) else LiveView()
         super().__init__(lesson, language, **parameters)
 
     @property

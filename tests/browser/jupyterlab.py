@@ -219,10 +219,18 @@ class Notebook:
     def run_all(self) -> None:
         """No outputs, then every cell; returns when the last has run or one has failed. An opened page has a kernel
         of its own, so none is restarted."""
-        self.page.evaluate(scripts.CLEAR)
+        self.clear()
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
         self.page.wait_for_function(scripts.FINISHED, timeout=RUN_SECONDS * 1000)
         self.wait_until_idle()
+
+    def clear(self) -> None:
+        """No outputs."""
+        self.page.evaluate(scripts.CLEAR)
+
+    def busy(self) -> bool:
+        """Whether the kernel runs something, or is not there."""
+        return not self.page.evaluate(scripts.KERNEL_IDLE)
 
     def shut_down(self) -> None:
         """End the kernel."""
@@ -231,7 +239,7 @@ class Notebook:
     def restart(self) -> None:
         """A new kernel and no outputs."""
         self.page.evaluate(scripts.RESTART)
-        self.page.evaluate(scripts.CLEAR)
+        self.clear()
         for _attempt in range(3):
             with contextlib.suppress(AssertionError):
                 self.wait_until_idle(10)

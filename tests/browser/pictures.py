@@ -25,6 +25,7 @@ from playwright.sync_api import Page, sync_playwright
 from helpers.lab.language import SOURCE, known_languages
 from tests.browser.conftest import HOW, system_chromium
 from tests.browser.jupyterlab import Notebook, page, server
+from tests.browser.paper_pictures import LESSON, TITLES, paper, report
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -109,6 +110,9 @@ def main(arguments: Sequence[str]) -> int:
                     for path in _photographed(notebook, language, lesson, stored):
                         print(path.relative_to(ROOT))
                     notebook.shut_down()
+                if LESSON.replace("-", "_") in (options.lesson or SCENES):
+                    for path in _without_jupyter(tab, language, root / "paper"):
+                        print(path.relative_to(ROOT))
             assert not seen.foreign_requests, seen.foreign_requests
     write_overview()
     size = sum(file.stat().st_size for file in FOLDER.glob("*.webp"))
@@ -139,6 +143,18 @@ def _photographed(notebook: Notebook, language: str, lesson: str, stored: Path) 
         notebook.drawn(SCENES[lesson][0]).evaluate(_SCROLL)
         README[2].write_bytes(_photo(tab))
         yield README[2]
+
+
+def _without_jupyter(tab: Page, language: str, place: Path) -> Iterator[Path]:
+    """What a teacher prints or opens as a file."""
+    for name, picture in paper(tab, language, place / "handouts", _QUALITY):
+        path = FOLDER / f"{name}-{language}.webp"
+        path.write_bytes(picture)
+        yield path
+    for name in report(tab, language, place / "experiments" / language):
+        path = FOLDER / f"{name}-{language}.webp"
+        path.write_bytes(_webp(tab, _photo(tab)))
+        yield path
 
 
 def _prepared(notebook: Notebook, look: Look) -> bool:
@@ -177,7 +193,8 @@ def overview(there: set[str]) -> str:
         "",
         "Written by `make pictures` (`python -m tests.browser.pictures`). Do not edit.",
         "",
-        "Each lesson was run in JupyterLab and photographed there, in the three languages of the course.",
+        "Each lesson was run in JupyterLab and photographed there, in the three languages of the course. What is",
+        "printed, or opened as a file, was made by `make handouts` and `make experiment`.",
     ]
     scenes = [(f"{LIVE}-{lesson}", f"{LIVE_TITLE}: {SCENES[lesson][1].lower()}") for lesson in SCENES]
     for scene, title in [*((lesson, title) for lesson, (_cell, title) in SCENES.items()), *scenes]:
@@ -193,6 +210,11 @@ def overview(there: set[str]) -> str:
             ]
             lines += [f"### {look.title}", "", *(line for one in shown for line in (one, ""))]
         lines.pop()
+    for name, title in TITLES.items():
+        if shown := [language for language in LANGUAGES if f"{name}-{language}.webp" in there]:
+            lines += ["", f"## {title}"]
+            for language in shown:
+                lines += ["", f"![{title}, in {LANGUAGES[language]}]({FOLDER.name}/{name}-{language}.webp)"]
     return "\n".join(lines) + "\n"
 
 

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Playwright, expect
 
-from tests.browser.jupyterlab import Notebook, Seen, Server, page, server, write_notebook
+from tests.browser.jupyterlab import Notebook, Seen, Server, page, write_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.early]
 
@@ -61,12 +61,6 @@ def _saved(running: Server) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with server(tmp_path_factory.mktemp("served")) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def opened(running: Server, playwright: Playwright, chromium: str) -> Iterator[tuple[Notebook, Seen]]:
     """One page for all tests: to load JupyterLab takes longer than what they look at."""
     write_notebook(running.root / "fr" / "controls.ipynb", CELLS)
@@ -76,16 +70,18 @@ def opened(running: Server, playwright: Playwright, chromium: str) -> Iterator[t
 
 @pytest.fixture
 def fresh(opened: tuple[Notebook, Seen]) -> tuple[Notebook, Seen]:
-    """A kernel of its own, no outputs, and nothing seen yet."""
+    """No outputs, and nothing seen yet. A kernel that still runs a cell of a test that failed is started anew."""
     notebook, seen = opened
-    notebook.restart()
-    for complaints in (seen.console_errors, seen.page_errors, seen.foreign_requests):
-        complaints.clear()
+    if notebook.busy():
+        notebook.restart()
+    notebook.clear()
+    seen.forget()
     return opened
 
 
 @pytest.fixture
 def lesson(fresh: tuple[Notebook, Seen]) -> tuple[Notebook, Seen]:
+    """A lesson that has just begun: a new one closes the one before."""
     fresh[0].run_cell("ready")
     return fresh
 
@@ -319,18 +315,18 @@ def test_an_error_of_the_lab_is_three_sentences_on_the_page(lesson: tuple[Notebo
     assert len(notebook.failed_cells()) == 1
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(360, 740, False), (1366, 900, True), (1920, 1080, False)])
-def test_everything_fits_the_pane(fresh: tuple[Notebook, Seen], width: int, height: int, dark: bool) -> None:
+def test_everything_fits_the_pane(fresh: tuple[Notebook, Seen]) -> None:
     """Nothing is wider than its output, so a reader never scrolls sideways to read a sentence."""
     notebook, seen = fresh
-    notebook.page.set_viewport_size({"width": width, "height": height})
-    notebook.use_whole_window(dark=dark)
-    for cell in (name for name in CELLS if name not in {"busy", "comparing", "worker", "held"}):
+    cells = [name for name in CELLS if name not in {"busy", "comparing", "worker", "held"}]
+    for cell in cells:
         notebook.run_cell(cell)
-        notebook.screenshot(f"{'dark' if dark else 'light'}-{width}-{cell}", cell)
     assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]
-    assert (
-        notebook.too_wide(".once-faults, .once-faults *, .once-live, .once-live *, .jp-RenderedHTMLCommon > [lang] > *")
-        == []
-    )
+    everything = ".once-faults, .once-faults *, .once-live, .once-live *, .jp-RenderedHTMLCommon > [lang] > *"
+    for width, height, dark in ((360, 740, False), (1366, 900, True), (1920, 1080, False)):
+        notebook.page.set_viewport_size({"width": width, "height": height})
+        notebook.use_whole_window(dark=dark)
+        for cell in cells:
+            notebook.screenshot(f"{'dark' if dark else 'light'}-{width}-{cell}", cell)
+        assert notebook.too_wide(everything) == [], f"{width} px"
     assert seen == Seen()

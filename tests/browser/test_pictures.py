@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tests.browser.paper_pictures import TITLES
 from tests.browser.pictures import DOCS, FOLDER, LIVE, LOOKS, MOST_BYTES, SCENES, overview
 
 
@@ -19,7 +20,7 @@ def test_each_lesson_is_shown_in_each_language_and_look_and_so_is_the_live_view(
         for scene in [*SCENES, *(f"{LIVE}-{lesson}" for lesson in SCENES)]
         for language in ("es", "fr", "ru")
         for look in LOOKS
-    }
+    } | {f"{name}-{language}.webp" for name in TITLES for language in ("es", "fr", "ru")}
     shown = re.findall(r"!\[[^]]+\]\(pictures/([^)]+)\)", overview(names))
     assert sorted(shown) == sorted(names)
     assert overview(set()).count("##") == 0

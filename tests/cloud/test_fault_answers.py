@@ -274,7 +274,7 @@ def test_bad_arguments_of_the_other_faults_are_named(cloud: Cloud, arm: Callable
 
 
 def test_an_argument_that_no_fault_has_is_refused(cloud: Cloud) -> None:
-    with pytest.raises(TypeError, match="a fault has no table: known: times, rate, function, role, caller, resource"):
+    with pytest.raises(TypeError, match="a fault has no table: known: times, rate, role, caller, resource, function"):
         cloud.faults.throttle("dynamodb", "PutItem", table="t")
 
 

@@ -590,6 +590,23 @@ def test_a_layer_can_be_imported(functions: Deployer) -> None:
     assert functions.invoke(name, {})[0] == 250
 
 
+def test_a_function_keeps_the_layer_that_was_deleted(functions: Deployer) -> None:
+    """API Reference, DeleteLayerVersion: "a copy of the version remains in Lambda until no functions refer to it"."""
+    from tests.cloud.deploying import archive
+
+    client, code = functions.client, "import taxes\ndef handler(event, context):\n    return taxes.RATE"
+    layer = client.publish_layer_version(
+        LayerName="taxes", Content={"ZipFile": archive({"python/taxes.py": "RATE = 2"})}
+    )
+    arn = layer["LayerVersionArn"]
+    name = functions.create(code, Layers=[arn])
+    client.delete_layer_version(LayerName="taxes", VersionNumber=layer["Version"])
+    functions.update(name, f"{code} + 1")
+    assert functions.invoke(name, {})[0] == 3
+    with pytest.raises(client.exceptions.ClientError):
+        functions.create(code, Layers=[arn])
+
+
 def test_a_late_call_of_a_worker_that_ended_is_still_that_runs(cloud: Cloud, functions: Deployer) -> None:
     name = functions.create("import os\ndef handler(event, context):\n    return os.environ['AWS_ACCESS_KEY_ID']")
     key, answer = functions.invoke(name, {})

@@ -91,7 +91,7 @@ def test_outputs_that_are_stored_are_for_a_comparison_only(
     folders: Folders, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
-        call(folders, "build", "--execute-one")
+        call(folders, "build", "--pseudo")
     assert "goes with --check only" in capsys.readouterr().err
 
 

@@ -10,16 +10,15 @@ import pytest
 
 from helpers.course.syllabus import HERE
 from helpers.grid.cluster import NoCluster, on_dask
-from helpers.grid.plan import course_digest
+from helpers.grid.one import course_digest
 from helpers.grid.results import read_rows
 from helpers.grid.runner import Store, run_all
 from tests.grid.small_runs import job, plan
 
-distributed = pytest.importorskip("distributed")
-
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
+    distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, protocol="tcp://", host="127.0.0.1", dashboard_address=None
     ) as cluster:
@@ -36,6 +35,7 @@ def test_the_workers_of_a_cluster_do_the_runs_and_a_bad_one_stops_none(address: 
 
 
 def test_a_scheduler_that_does_not_answer_is_named_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
     monkeypatch.setattr("helpers.grid.cluster.CONNECT", 0.2)
     with pytest.raises(NoCluster, match=r"tcp://127\.0\.0\.1:1.*dask scheduler"):
         on_dask("tcp://127.0.0.1:1")

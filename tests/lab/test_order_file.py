@@ -9,7 +9,7 @@ import pytest
 from helpers.lab import Lab
 from helpers.lab.errors import BadParameter, NothingSent, NotInLesson
 from helpers.lab.lesson_texts import LessonTexts
-from helpers.lab.order_file import FAULTS, HANDLER, OrderFile, Parameters, order_of_key, read_event
+from helpers.lab.order_file import FAULTS, HANDLER, OrderFile, OrderFileParameters, order_of_key, read_event
 from helpers.show.fault_panel import controls
 from tests.lab.order_file_stage import BUCKET, Shopper
 
@@ -66,7 +66,7 @@ def test_a_bad_parameter_is_named_and_leaves_the_open_lab_alone(opened, wrong):
 
 @pytest.mark.parametrize("customer", ["Zoë + Lev", "Иван", "100%"])
 def test_a_customer_may_have_any_printable_name(customer):
-    assert OrderFile.choose({"customer": customer}) == Parameters(customer=customer)
+    assert OrderFile.choose({"customer": customer}) == OrderFileParameters(customer=customer)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""What the tests of the launcher share: it speaks English, whatever this computer is set to."""
+"""What the tests of the launcher share: it speaks English, whatever this computer and the command are set to.
+
+tests/launcher/test_words.py is about its other languages."""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from helpers.launcher import words
 
 
 @pytest.fixture(autouse=True)
-def _english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("ONCE_LANGUAGE", "en")
+    monkeypatch.setattr(words, "read_messages", lambda path: {})
     words.choose([])
     yield
     words._translations.clear()

@@ -74,11 +74,11 @@ def test_lines_and_exit_code(
     assert command.run(["doctor"], ready.root) == 0
     said = capsys.readouterr().out
     assert "✓ The environment .venv is complete.\n" in said
-    assert "✓ A kernel starts and runs a cell.\n" in said
+    assert "✓ A kernel starts and runs a cell.\n" in said, said
     assert said.rstrip().endswith("`make lab`." if os.name != "nt" else "`py -m helpers lab`.")
     monkeypatch.setattr(doctor, "_probe", lambda *_: SEEN | {"worker": "Timeout: 3"})
     assert command.run(["doctor"], ready.root) == 1
-    assert "✗ A function could not be run: Timeout: 3\n  → " in capsys.readouterr().out
+    assert "✗ A function of the emulated account could not be run: Timeout: 3\n  → " in capsys.readouterr().out
 
 
 def test_it_answers_in_the_language_that_is_asked_for(
@@ -101,7 +101,7 @@ def test_before_the_set_up_it_looks_at_what_the_set_up_needs(
     assert lines["The course is not set up yet: there is no folder .venv."] == "note"
     assert lines["network"] == "good"
     assert "bad" not in lines.values()
-    assert any("only be tried after the set-up" in words for words in lines)
+    assert any("tried only after the set-up" in words for words in lines)
 
 
 def test_a_half_installed_environment(ready: Environment) -> None:

@@ -102,7 +102,7 @@ def test_an_interrupted_set_up_starts_again(installed: Environment, capsys: pyte
 
 def test_a_broken_python_is_made_again(installed: Environment, capsys: pytest.CaptureFixture[str]) -> None:
     assert not installed._usable()
-    assert "no longer works" in capsys.readouterr().out
+    assert "no longer fits" in capsys.readouterr().out
 
 
 def test_somebody_elses_half_made_folder_is_left_alone(clone: Path) -> None:

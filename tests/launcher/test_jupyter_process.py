@@ -11,8 +11,7 @@ from pathlib import Path
 ASKED = re.compile(r"""\bformat["']?\s*:\s*["']?iri\b""")
 IMPORTS = """
 import sys
-from helpers.launcher.jupyter_process import leave_out_slow_imports
-leave_out_slow_imports()
+import helpers.slow_imports
 import jupyterlab.labapp
 import jsonschema
 assert jsonschema.FormatChecker().conforms("not an address", "email") is False, "other formats are checked"

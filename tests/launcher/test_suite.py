@@ -52,7 +52,7 @@ def test_only_some_steps(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_everything_is_part_of_the_run() -> None:
-    assert {step.name for step in STEPS} == {"lint", "course", "notebooks", "tests"}
+    assert {step.name for step in STEPS} == {"lint", "types", "course", "notebooks", "tests"}
     words = [" ".join(step.arguments) for step in STEPS]
     assert any("--nbval " in line and "--nbval-current-env" in line for line in words)
     assert any("helpers.course build --check" in line for line in words), "with the gates"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,14 @@ from helpers.launcher import words
 
 LANGUAGES = [language for language in known_languages() if language != SOURCE]
 NO_LANGUAGE = {"LC_ALL": "C"}
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """In place of that of the other tests: here it reads its catalogs."""
+    yield
+    words._translations.clear()
+
 
 PO = r"""
 msgid ""

@@ -10,7 +10,6 @@ AWS CLI without starting an interpreter for each command.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import copy
 import io
@@ -18,9 +17,7 @@ import json
 import logging
 import os
 import selectors
-import socket
 import subprocess
-import sys
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,17 +33,13 @@ from helpers.cloud.environment import LEARNER_ACCESS_KEY, REGION
 _WAIT_SECONDS = 60
 _LOOKS = ("Get", "List", "Describe")
 
-# Starts in some 20 ms: it imports two modules, and no site.
-_CLIENT = """
-import socket, sys
-s = socket.create_connection(("127.0.0.1", {port}))
-import json, os
-s.sendall(json.dumps([os.getcwd(), sys.argv[1:]]).encode() + b"\\n")
-code, out, err = json.loads(s.makefile().readline())
-import base64
-sys.stdout.buffer.write(base64.b64decode(out)); sys.stdout.flush()
-sys.stderr.write(err)
-sys.exit(code)
+# A shell and two pipes with names: an interpreter for each command would take longer than the command.
+_CLIENT = """#!/bin/sh
+printf '%s\\0' "$#" "$PWD" "$@" > "{folder}/asked"
+read -r code < "{folder}/code"
+cat "{folder}/out"
+cat "{folder}/err" >&2
+exit "$code"
 """
 
 
@@ -111,14 +104,12 @@ class CliAnswers:
         self._cell_parameters: Any = None
         self._calls: list[Call] = []
         self._form: Form | None = None
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        program = folder / "client.py"
-        program.write_text(_CLIENT.format(port=self._listener.getsockname()[1]), encoding="utf-8")
         self._folder = folder / "bin"
         self._folder.mkdir()
         shim = self._folder / "aws"
-        shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{program}" "$@"\n', encoding="utf-8")
+        shim.write_text(_CLIENT.format(folder=self._folder), encoding="utf-8", newline="\n")
         shim.chmod(0o755)
+        self._asked, self._code = (self._pipe(name) for name in ("asked", "code"))
         self._place = folder / "place"
         self._place.mkdir()
 
@@ -126,9 +117,15 @@ class CliAnswers:
         if self._form:
             self._form.process.kill()
             self._form.process.wait(_WAIT_SECONDS)
-        self._listener.close()
+        for pipe in (self._asked, self._code):
+            os.close(pipe)
         logging.disable(logging.NOTSET)
         boto3.DEFAULT_SESSION = None
+
+    def _pipe(self, name: str) -> int:
+        """Open for both directions: so nobody waits for the other to open it, and it has no end."""
+        os.mkfifo(self._folder / name)
+        return os.open(self._folder / name, os.O_RDWR)
 
     def begin(self, form: str) -> None:
         """From now on the cell's calls are answered by this form."""
@@ -184,7 +181,7 @@ class CliAnswers:
         output = form.process.stdout
         assert output is not None
         with selectors.DefaultSelector() as selector:
-            selector.register(self._listener, selectors.EVENT_READ)
+            selector.register(self._asked, selectors.EVENT_READ)
             selector.register(output, selectors.EVENT_READ)
             while True:
                 ready = [key.fileobj for key, _ in selector.select(_WAIT_SECONDS)]
@@ -195,16 +192,24 @@ class CliAnswers:
                     form.ended = not printed
                     if form.ended:
                         return
-                if self._listener in ready:
+                if self._asked in ready:
                     break
-        connection, _ = self._listener.accept()
-        with connection, connection.makefile("rw", encoding="utf-8") as stream:
-            place, arguments = json.loads(stream.readline())
-            command, printed, complaint = self._run(place, arguments)
-            form.commands.append(command)
-            form.waiting += command.calls
-            json.dump([command.code, base64.b64encode(printed).decode(), complaint], stream)
-            stream.write("\n")
+        place, *arguments = self._read_asked()
+        command, printed, complaint = self._run(place, arguments)
+        form.commands.append(command)
+        form.waiting += command.calls
+        (self._folder / "out").write_bytes(printed)
+        (self._folder / "err").write_text(complaint, encoding="utf-8")
+        os.write(self._code, f"{command.code}\n".encode())
+
+    def _read_asked(self) -> list[str]:
+        """The working folder of the command, and its arguments."""
+        asked: list[str] = []
+        data = b""
+        while not asked or len(asked) < int(asked[0]) + 2:
+            data += os.read(self._asked, 1 << 16)
+            *asked, _rest = data.decode().split("\0") if data.endswith(b"\0") else [""]
+        return asked[1:]
 
     def _run(self, place: str, arguments: list[str]) -> tuple[Command, bytes, str]:
         printed, complaint = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
