@@ -79,7 +79,7 @@ def test_weblate_has_a_component_for_each_catalog_with_its_template_and_flags() 
     for one in WEBLATE:
         assert {path.stem for path in ROOT.glob(one["filemask"])} == set(languages(HERE))
         with (ROOT / one["new_base"]).open("rb") as stream:
-            assert len(read_po(stream, abort_invalid=True)) > 100
+            assert len(read_po(stream, abort_invalid=True)) > 10
         assert (one["file_format"], one["template"], one["license"]) == ("po", "", "CC-BY-4.0")
         assert ("python-brace-format" in one["check_flags"]) == (one["slug"] == "helpers")
         assert one["repo"] in ("REPOSITORY", f"weblate://once/{WEBLATE[0]['slug']}")

@@ -219,7 +219,8 @@ def test_the_dead_view_says_so_and_a_new_kernel_takes_its_place(opened: tuple[No
     for cell in ("ready", "live"):
         notebook.run_cell(cell)
     # For a moment the dead one and the new one stand there both.
-    expect(docked(tab).locator(".once-dead:visible")).to_have_count(0)
+    expect(tab.locator(".jupyterlab-sidecar .once-live-view:not(.once-is-dead)")).to_have_count(1)
     expect(docked(tab)).to_have_count(1)
+    expect(docked(tab).locator(".once-dead")).to_be_hidden()
     expect(docked(tab).locator(".once-body")).to_be_visible()
     assert seen == Seen()

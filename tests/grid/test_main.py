@@ -66,10 +66,10 @@ def test_the_lesson_with_two_guards_a_report_and_nothing_twice(
         ([], "make experiment LESSON="),
         (["--lesson", "nope", "--language", "fr"], "make experiment LESSON="),
         (["--lesson", "2", "--language", "xx"], "es, fr, ru"),
-        (["--lesson", "2", "--language", "fr", "--set", "duplicates"], "name=value"),
+        (["--lesson", "2", "--language", "fr", "--set", "duplicates"], "duplicates=0,2"),
         (["--lesson", "2", "--language", "fr", "--set", "fault=rain"], "rain"),
         (["--lesson", "1", "--language", "fr", "--set", "guard=none"], "`guard`"),
-        (["--lesson", "2", "--language", "fr", "--processes", "0"], "from 1 to 64"),
+        (["--lesson", "2", "--language", "fr", "--processes", "0"], "64"),
     ],
 )
 def test_a_wrong_choice_is_one_message_with_the_next_step(
