@@ -209,7 +209,7 @@ def test_paths_of_any_kind_are_answered(cloud: Cloud, clients: Any, go_on: Calla
     services = st.sampled_from(["s3", "lambda", "states", "iam", "", "nobody", "ec2"])
     bodies = st.sampled_from([b"", b"{}", b"[]", b"{", b"<a>", b"\xff", b'{"FunctionName": 5}', b"a=b"])
 
-    @examples(50)
+    @examples(30)
     @given(methods, PATHS, QUERIES, services, bodies)
     def ask(method: str, path: str, query: str, service: str, body: bytes) -> None:
         go_on()
@@ -259,7 +259,7 @@ def test_bytes_of_any_kind_get_one_answer_or_none(cloud: Cloud, clients: Any, go
         ]
     )
 
-    @examples(50)
+    @examples(30)
     @given(st.lists(pieces | st.binary(max_size=4), max_size=14).map(b"".join))
     def ask(data: bytes) -> None:
         go_on()
