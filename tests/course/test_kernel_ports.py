@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import socket
 
 import nbformat
@@ -10,31 +9,40 @@ from helpers.course import kernel_ports
 from helpers.course.execute import execute
 
 
-def test_a_port_lies_below_what_systems_hand_out_and_is_free() -> None:
-    port = kernel_ports.free_port()
-    assert 20_000 <= port < 32_768
-    with socket.socket() as mine:
-        mine.bind(("127.0.0.1", port))
+def test_ports_lie_below_what_systems_hand_out_and_are_free() -> None:
+    ports = kernel_ports.free_ports()
+    assert len(set(ports)) == 5
+    for port in ports:
+        assert 20_000 <= port < 32_768
+        with socket.socket() as mine:
+            mine.bind(("127.0.0.1", port))
 
 
-def test_a_taken_port_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_draws_the_same_block_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter([7, 7, 8])
+    monkeypatch.setattr(kernel_ports._draw, "randrange", lambda count: next(drawn))
+    monkeypatch.setattr(kernel_ports, "_held", [])
+    monkeypatch.setattr(kernel_ports, "_FIRST", 29_000)
+    assert kernel_ports.free_ports()[0] == 29_000 + 7 * 6 + 1
+    assert kernel_ports.free_ports()[0] == 29_000 + 8 * 6 + 1
+
+
+def test_a_block_with_a_taken_port_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter([9, 10])
+    monkeypatch.setattr(kernel_ports._draw, "randrange", lambda count: next(drawn))
+    monkeypatch.setattr(kernel_ports, "_FIRST", 29_000)
     with socket.socket() as other:
-        taken = kernel_ports.free_port()
-        other.bind(("127.0.0.1", taken))
+        other.bind(("127.0.0.1", 29_000 + 9 * 6 + 3))
         other.listen()
-        drawn = itertools.chain([taken, taken], itertools.count(taken + 1))  # a neighbour may be in use, too
-        monkeypatch.setattr(kernel_ports._draw, "randint", lambda first, last: next(drawn))
-        assert kernel_ports.free_port() > taken
+        assert kernel_ports.free_ports()[0] == 29_000 + 10 * 6 + 1
 
 
-def test_no_free_port_is_an_error_and_not_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as other:
-        taken = kernel_ports.free_port()
-        other.bind(("127.0.0.1", taken))
-        other.listen()
-        monkeypatch.setattr(kernel_ports._draw, "randint", lambda first, last: taken)
-        with pytest.raises(OSError, match="no free port"):
-            kernel_ports.free_port()
+def test_no_free_block_is_an_error_and_not_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_ports._draw, "randrange", lambda count: 11)
+    monkeypatch.setattr(kernel_ports, "_FIRST", 29_000)
+    kernel_ports.free_ports()
+    with pytest.raises(OSError, match="no free port"):
+        kernel_ports.free_ports()
 
 
 def test_a_kernel_listens_where_it_was_told(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
