@@ -20,6 +20,7 @@ _BLOCK = 1 + len(_NAMES)
 # Not the seeded generator of the process: two processes must not draw the same ports one after the other.
 _draw = random.SystemRandom()
 _held: list[socket.socket] = []
+_left: list[int] = []
 
 
 def free_ports(ip: str = "127.0.0.1") -> tuple[int, ...]:
@@ -43,6 +44,16 @@ def free_ports(ip: str = "127.0.0.1") -> tuple[int, ...]:
         _held.append(held)
         return ports
     raise OSError(f"no free ports on {ip} from {_FIRST} to {_LAST}")
+
+
+def free_port(ip: str = "127.0.0.1") -> int:
+    """The next one of such ports, for a program that asks for one at a time.
+
+    :raises OSError: there is none.
+    """
+    if not _left:
+        _left.extend(free_ports(ip))
+    return _left.pop(0)
 
 
 def kernel_config() -> Config:
