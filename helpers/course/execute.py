@@ -65,7 +65,8 @@ def execute(notebook: NotebookNode, folder: Path, language: str, root: Path = HE
 def environment(environ: Mapping[str, str], home: str, language: str, root: Path = HERE.root) -> dict[str, str]:
     """The environment of the kernel: this one without what is foreign to a lesson, plus our own helpers."""
     kept = {name: value for name, value in environ.items() if not name.upper().startswith(_FOREIGN)}
-    path = os.pathsep.join(filter(None, [str(root), environ.get("PYTHONPATH", "")]))
+    # A checkout without helpers of its own, such as a small course in a test, has those of this one.
+    path = os.pathsep.join(dict.fromkeys(filter(None, [str(root), str(HERE.root), environ.get("PYTHONPATH", "")])))
     return {
         **kept,
         "ONCE_HOME": home,
