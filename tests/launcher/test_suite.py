@@ -45,6 +45,23 @@ def test_exit_code(steps: list[Step], code: int, capfd: pytest.CaptureFixture[st
     assert printed.count(" s  ends with") == len(steps), "each step is in the list at the end"
 
 
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_step_beside_another_one_runs_meanwhile_and_is_heard_after_it(
+    code: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wait = (
+        "import os, sys, time\nend = time.monotonic() + 30\n"
+        f"while not os.path.exists({str(tmp_path / 'next')!r}) and time.monotonic() < end: time.sleep(0.01)\n"
+        f"print('the first'); sys.exit({code} if time.monotonic() < end else 9)"
+    )
+    make = f"open({str(tmp_path / 'next')!r}, 'w').close(); print('the second')"
+    steps = [Step("a", "a", ("-c", wait), beside=True), Step("b", "b", ("-c", make))]
+    assert run_suite(Here(), steps=steps) == bool(code)
+    printed = capfd.readouterr().out
+    assert printed.index("the second\n") < printed.index("the first\n")
+    assert ("FAILED" in printed) == bool(code)
+
+
 def test_only_some_steps(capfd: pytest.CaptureFixture[str]) -> None:
     assert run_suite(Here(), ["b"], [ends_with("a", 1), ends_with("b", 0)]) == 0
     with pytest.raises(Trouble, match="no test step c"):
