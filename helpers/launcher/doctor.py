@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from helpers.copies.learner import WORK
+from helpers.copies.learner import WORK, Copies
 from helpers.launcher.environment import LOCKS, Environment, has_venv_module, requirement
 from helpers.launcher.installed import Installed, old_jupyterlab, too_old
 from helpers.launcher.jupyter import FIRST_PORT, has_display
 from helpers.launcher.terminal import Trouble, command, printed
-from helpers.launcher.troubles import NEEDED_MB, known_failure, no_venv_module
+from helpers.launcher.troubles import NEEDED_MB, in_the_way, known_failure, no_venv_module, not_a_folder
 from helpers.launcher.words import _
 
 Outcome = Literal["good", "note", "bad", "unknown"]
@@ -98,7 +98,12 @@ def disk(folder: Path, needed: int) -> Finding:
 def folders(root: Path) -> Iterator[Finding]:
     """Whether the folders take files. It is tried: permission bits say nothing on Windows, or to an administrator."""
     refused = []
-    for folder in (root, root / WORK, Path(tempfile.gettempdir())):
+    work = root / WORK
+    for folder in (work, *(work / language for language in Copies(root).languages)):
+        if (file := in_the_way(folder)) is not None:
+            yield _of(not_a_folder(file))
+            return
+    for folder in (root, work, Path(tempfile.gettempdir())):
         try:
             if folder.exists():
                 with tempfile.TemporaryFile(dir=folder):

@@ -27,6 +27,7 @@ from helpers.launcher.troubles import (
     bring_back,
     failed_set_up,
     hopeless,
+    no_room,
     no_venv_module,
 )
 from helpers.launcher.words import _
@@ -272,9 +273,11 @@ class Environment:
                 "-r",
                 lock,
             ]
-            code, _output = run_logged([uv, *arguments], self.log, self.root, self.variables())
+            code, output = run_logged([uv, *arguments], self.log, self.root, self.variables())
             if code == 0:
                 return
+            if no_room(self.folder):
+                raise failed_set_up(_("The packages could not be installed."), output, self.log)
             say(_("uv could not install them. Trying pip, which takes longer."))
         code, output = self._pip("--require-hashes", "--only-binary", ":all:", "-r", lock)
         if code != 0:
@@ -291,7 +294,7 @@ class Environment:
             return None
         part.write_text(text, encoding="utf-8", newline="\n")
         code, output = self._pip("--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", str(part))
-        if code != 0 and (hopeless(output)):
+        if code != 0 and hopeless(output, self.folder):
             raise failed_set_up(_("The packages could not be installed."), output, self.log)
         uv = self.python.with_name("uv.exe" if os.name == "nt" else "uv")
         return uv if code == 0 and uv.exists() else None

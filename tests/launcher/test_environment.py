@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -173,6 +174,15 @@ def test_each_failure_says_what_it_is(clone: Path, output: str, words: str) -> N
     trouble = failed_set_up("The packages could not be installed.", output, Environment(clone).log)
     assert words in trouble.what
     assert "again" in trouble.next_step
+
+
+def test_a_disk_without_room_explains_whatever_fails(installed: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1_000_000))
+    monkeypatch.setattr(installed, "_uv", lambda lock: installed.folder / "uv")
+    monkeypatch.setattr(installed, "_pip", lambda *arguments: pytest.fail("pip has no room either"))
+    monkeypatch.setattr(module, "run_logged", lambda *arguments: (2, "  Caused by: failed to open file"))
+    with pytest.raises(Trouble, match="The disk is full"):
+        installed._install_packages("requirements.lock")
 
 
 def test_one_package_is_cut_out_of_a_lock(tmp_path: Path) -> None:
