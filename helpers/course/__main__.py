@@ -23,6 +23,7 @@ from helpers.course.scaffold import NotPossible, new_lesson
 from helpers.course.source import SourceError
 from helpers.course.status import status, table
 from helpers.course.syllabus import HERE, Folders, languages, read_course
+from helpers.launcher.troubles import cannot_write
 
 SOURCE_LANGUAGE = "en"
 
@@ -44,6 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail([str(error)])
     except BuildError as error:
         return _fail(_listed(error.failures))
+    except OSError as error:
+        refused = cannot_write(error, options.root.resolve())
+        if refused is None:
+            raise
+        return _fail([refused.what, refused.next_step])
 
 
 def update_catalogs(options: argparse.Namespace, folders: Folders) -> int:

@@ -111,6 +111,15 @@ def test_the_source_can_be_seen_in_english(folders: Folders, tmp_path: Path) -> 
     assert [path.relative_to(output).as_posix() for path in output.rglob("*.ipynb")] == ["en/01_small_lesson.ipynb"]
 
 
+def test_a_file_in_place_of_a_folder_is_one_message(
+    folders: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "preview"
+    output.touch()
+    assert call(folders, "build", "--no-execute", "--output", str(output)) == 1
+    assert f"needs the folder {output}." in capsys.readouterr().err
+
+
 def test_an_unknown_lesson_is_an_error(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(folders, "build", "--lesson", "other") == 1
     assert "there is: small-lesson" in capsys.readouterr().err
