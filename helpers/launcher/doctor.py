@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from helpers.copies.learner import WORK, Copies
-from helpers.launcher.environment import LOCKS, Environment, has_venv_module, requirement
+from helpers.launcher.environment import LOCKS, Environment, foreign, has_venv_module, requirement
 from helpers.launcher.installed import Installed, old_jupyterlab, too_old
 from helpers.launcher.jupyter import FIRST_PORT, has_display
 from helpers.launcher.terminal import Trouble, command, printed
@@ -34,6 +34,7 @@ RUNNING_MB = 100
 """Room for what a session writes: logs, deployed functions, copies."""
 
 _SIGNS: dict[Outcome, str] = {"good": "✓", "note": "!", "bad": "✗", "unknown": "?"}
+_ASCII = {"✓": "OK", "✗": "X", "→": "->"}
 _PROBE_SECONDS = 120.0
 _SMALL_PACKAGE = "six"
 
@@ -47,8 +48,17 @@ class Finding:
     next_step: str = ""
 
     def lines(self) -> str:
-        line = f"{_SIGNS[self.outcome]} {self.words}"
-        return f"{line}\n  → {self.next_step}" if self.next_step else line
+        line = f"{_shown(_SIGNS[self.outcome])} {self.words}"
+        return f"{line}\n  {_shown('→')} {self.next_step}" if self.next_step else line
+
+
+def _shown(sign: str) -> str:
+    """A sign as this terminal can show it."""
+    try:
+        "".join(_ASCII).encode(sys.stdout.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return _ASCII.get(sign, sign)
+    return sign
 
 
 def doctor(environment: Environment) -> int:
@@ -59,7 +69,9 @@ def doctor(environment: Environment) -> int:
         bad += finding.outcome == "bad"
     printed("")
     if bad:
-        printed(_("Not everything is right. Begin with the first line that has the sign {sign}.").format(sign="✗"))
+        printed(
+            _("Not everything is right. Begin with the first line that has the sign {sign}.").format(sign=_shown("✗"))
+        )
     else:
         printed(_("The course can run on this machine. To open it: `{command}`.").format(command=command("lab")))
     return 1 if bad else 0
@@ -131,6 +143,8 @@ def installed(environment: Environment) -> Finding:
         return Finding("note", words, _("Set it up: `{command}`.").format(command=command("lab")))
     if stamp is not None and stamp.state == "installing":
         return Finding("bad", _("An earlier set-up did not come to its end."), repair)
+    if environment.foreign():
+        return _of(foreign())
     if not environment.ready("course"):
         words = _(
             "The environment .venv does not fit this course: it is older, or was made in another place or by another "

@@ -102,7 +102,7 @@ class Environment:
             and stamp.layout == LAYOUT
             and stamp.root == str(self.root)
             and stamp.sets.get(name) == self.digest(name)
-            and self.python.exists()
+            and os.path.exists(self.python)  # Path.exists raises PermissionError for a folder that is closed
         )
 
     def prepare(self, name: Set) -> Path:
@@ -204,14 +204,7 @@ class Environment:
             if version is not None:
                 say(_("The .venv that is already here is used."))
                 return True
-            raise Trouble(
-                _(
-                    "The folder .venv is already here, but it holds no working Python {oldest} or newer with pip."
-                ).format(oldest=_OLDEST_TEXT),
-                _("Delete it: `{clean}`. Then type `{command}` again.").format(
-                    clean=command("clean"), command=command("lab")
-                ),
-            )
+            raise foreign()
         if stamp.state == "installing":
             say(_("An earlier set-up did not come to its end. It starts again."))
         elif stamp.root != str(self.root):
@@ -222,6 +215,10 @@ class Environment:
             say(_("Packages are missing, or their list has changed. The environment .venv is brought up to date."))
             return True
         return False
+
+    def foreign(self) -> bool:
+        """Whether the folder has no stamp and no Python that a set-up could use."""
+        return self.stamp() is None and self._version() is None
 
     def _version(self) -> str | None:
         """The version of the environment's Python, or None if it does not start, is too old or has no pip."""
@@ -332,6 +329,16 @@ class Environment:
                 yield
             finally:
                 _unlock(file)
+
+
+def foreign() -> Trouble:
+    """What to say about a folder .venv that is not ours and of no use."""
+    return Trouble(
+        _("The folder .venv is already here, but it holds no working Python {oldest} or newer with pip.").format(
+            oldest=_OLDEST_TEXT
+        ),
+        _("Delete it: `{clean}`. Then type `{command}` again.").format(clean=command("clean"), command=command("lab")),
+    )
 
 
 def has_venv_module() -> bool:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -91,6 +92,30 @@ def bring_back(root: Path, *names: str) -> str:
     if (root / ".git").exists():
         return _("Bring back what is missing: `{command}`.").format(command=f"git checkout -- {' '.join(names)}")
     return _("Download the course once more, and take from it: {names}.").format(names=", ".join(names))
+
+
+def missing_file(root: Path, name: str) -> Trouble:
+    """What to say about a file of the course that is not there. `name` is its path from the course's folder `root`."""
+    return Trouble(_("The file {name} is missing.").format(name=name), bring_back(root, name))
+
+
+def missing_files(gone: Sequence[str]) -> Trouble:
+    """What to say about files that an environment lost after its set-up."""
+    return Trouble(
+        _("Files are missing in .venv: {count}. One of them is {name}.").format(count=len(gone), name=gone[0]),
+        _("Repair .venv: `{command}`.").format(command=command("setup")),
+    )
+
+
+def no_such_language(wanted: str, known: Sequence[str], name: str, **options: str) -> Trouble:
+    """What to say about a language that the course is not in. `name` and `options` make the example to type."""
+    example = command(name, **options, language=known[0])
+    return Trouble(
+        _("The course is not in the language “{language}”. It is in these: {known}.").format(
+            language=wanted, known=", ".join(known)
+        ),
+        _("Choose one of them, for example `{command}`.").format(command=example),
+    )
 
 
 def no_venv_module() -> Trouble:

@@ -137,7 +137,7 @@ def test_a_server_that_fails_is_explained(clone: Path, monkeypatch: pytest.Monke
 def test_a_missing_first_page_is_explained(tmp_path: Path) -> None:
     with pytest.raises(Trouble) as trouble:
         jupyter.open_lab(Environment(tmp_path))
-    assert "take this from it: notebooks/index.ipynb" in trouble.value.next_step
+    assert "take from it: notebooks/index.ipynb" in trouble.value.next_step
     (tmp_path / ".git").mkdir()
     with pytest.raises(Trouble) as trouble:
         jupyter.open_lab(Environment(tmp_path))

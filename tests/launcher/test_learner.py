@@ -71,6 +71,7 @@ def test_a_wrong_name_says_which_there_are(
     said = capsys.readouterr().err
     assert words in said
     assert "\nNext: " in said
+    assert "fresh" in said.partition("Next: ")[2]
     assert not (course.root / "work").exists()
 
 
