@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from babel import localedata
 from nbformat import NotebookNode
 
 from helpers.course import catalogs
@@ -26,6 +28,7 @@ from helpers.course.syllabus import HERE, Folders, languages, read_course
 from helpers.launcher.troubles import cannot_write
 
 SOURCE_LANGUAGE = "en"
+_TAG = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?")
 
 # More failures than this have one cause, such as a new language.
 SHOWN = 100
@@ -37,6 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if getattr(options, "pseudo", False) and not options.check:
         parser.error("--pseudo takes outputs that are stored: it goes with --check only")
+    for language in getattr(options, "language", None) or ():
+        # What is no language would become the name of files, "../x" outside of their folder too.
+        if language != SOURCE_LANGUAGE and not (_TAG.fullmatch(language) and localedata.exists(language)):
+            return _fail([f"“{language}” is no language. Write for example “de”, or “pt_BR” with a country."])
+        if language == SOURCE_LANGUAGE and options.run in (update_catalogs, show_status):
+            return _fail([f"“{language}” is the language of the source: it has no catalogs."])
     try:
         return int(options.run(options, Folders(options.root.resolve())))
     except (SourceError, LookupError, NotPossible) as error:
