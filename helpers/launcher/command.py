@@ -242,7 +242,7 @@ def parser() -> argparse.ArgumentParser:
     lesson.add_argument("--title", default="", help="its English title (default: made from the slug)")
     lock = add("lock", "choose new versions for requirements*.lock", _lock)
     lock.add_argument("--keep", action="store_true", help="keep the versions that pyproject.toml still allows")
-    add("clean", "remove .venv and caches; answers and notebooks stay", _clean)
+    add("clean", "remove .venv and caches; answers, notebooks and experiments stay", _clean)
     add("help", "this list", _help(result))
     return result
 
