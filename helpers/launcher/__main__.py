@@ -50,7 +50,7 @@ def in_utf8():
     if "utf8" in getattr(sys, "_xoptions", {}):  # it was; the programs that start from here write UTF-8
         os.environ.pop("PYTHONIOENCODING", None)
         return
-    if os.name == "nt" or getattr(sys.flags, "utf8_mode", 1):  # a Python older than 3.7 has no such mode
+    if os.name == "nt" or getattr(sys.flags, "utf8_mode", True):  # a Python older than 3.7 has no such mode
         return
     if sys.getfilesystemencoding().lower().replace("-", "") == "utf8":
         return

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from helpers.copies.learner import WORK, Copies
-from helpers.launcher.environment import LOCKS, Environment, foreign, has_venv_module, requirement
+from helpers.launcher.environment import LOCKS, OLDEST, Environment, has_venv_module, requirement
 from helpers.launcher.installed import Installed, old_jupyterlab, too_old
 from helpers.launcher.jupyter import FIRST_PORT, has_display
 from helpers.launcher.terminal import Trouble, command, printed
-from helpers.launcher.troubles import NEEDED_MB, in_the_way, known_failure, no_venv_module, not_a_folder
+from helpers.launcher.troubles import NEEDED_MB, foreign, in_the_way, known_failure, no_venv_module, not_a_folder
 from helpers.launcher.words import _
 
 Outcome = Literal["good", "note", "bad", "unknown"]
@@ -144,7 +144,7 @@ def installed(environment: Environment) -> Finding:
     if stamp is not None and stamp.state == "installing":
         return Finding("bad", _("An earlier set-up did not come to its end."), repair)
     if environment.foreign():
-        return _of(foreign())
+        return _of(foreign(OLDEST))
     if not environment.ready("course"):
         words = _(
             "The environment .venv does not fit this course: it is older, or was made in another place or by another "

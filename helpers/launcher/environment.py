@@ -22,10 +22,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Literal
 
-from helpers.launcher.terminal import Trouble, command, run_logged, say
+from helpers.launcher.terminal import Trouble, run_logged, say
 from helpers.launcher.troubles import (
     bring_back,
     failed_set_up,
+    foreign,
     hopeless,
     no_room,
     no_venv_module,
@@ -37,7 +38,6 @@ Set = Literal["course", "test"]
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS: dict[Set, str] = {"course": "requirements.lock", "test": "requirements-test.lock"}
 OLDEST = (3, 11)
-_OLDEST_TEXT = ".".join(str(part) for part in OLDEST)
 LAYOUT = 1  # raise it when an old .venv must be made again although its lock files are the same
 
 
@@ -204,7 +204,7 @@ class Environment:
             if version is not None:
                 say(_("The .venv that is already here is used."))
                 return True
-            raise foreign()
+            raise foreign(OLDEST)
         if stamp.state == "installing":
             say(_("An earlier set-up did not come to its end. It starts again."))
         elif stamp.root != str(self.root):
@@ -329,16 +329,6 @@ class Environment:
                 yield
             finally:
                 _unlock(file)
-
-
-def foreign() -> Trouble:
-    """What to say about a folder .venv that is not ours and of no use."""
-    return Trouble(
-        _("The folder .venv is already here, but it holds no working Python {oldest} or newer with pip.").format(
-            oldest=_OLDEST_TEXT
-        ),
-        _("Delete it: `{clean}`. Then type `{command}` again.").format(clean=command("clean"), command=command("lab")),
-    )
 
 
 def has_venv_module() -> bool:

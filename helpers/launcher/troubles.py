@@ -118,6 +118,16 @@ def no_such_language(wanted: str, known: Sequence[str], name: str, **options: st
     )
 
 
+def foreign(oldest: tuple[int, int]) -> Trouble:
+    """What to say about a folder .venv that is not ours and of no use."""
+    return Trouble(
+        _("The folder .venv is already here, but it holds no working Python {oldest} or newer with pip.").format(
+            oldest=".".join(str(part) for part in oldest)
+        ),
+        _("Delete it: `{clean}`. Then type `{command}` again.").format(clean=command("clean"), command=command("lab")),
+    )
+
+
 def no_venv_module() -> Trouble:
     """What to do about it."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
