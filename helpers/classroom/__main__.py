@@ -21,7 +21,7 @@ from helpers.course.syllabus import HERE, Course, Folders, read_course
 from helpers.lab.language import _, use
 from helpers.lab.lesson_texts import LessonTexts
 from helpers.launcher.terminal import complain
-from helpers.launcher.troubles import cannot_write
+from helpers.launcher.troubles import cannot_write, missing_of_course
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Once: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        refused = cannot_write(error, folders.root)
+        refused = missing_of_course(error, folders.root) or cannot_write(error, folders.root)
         if refused is None:
             raise
         complain(refused)

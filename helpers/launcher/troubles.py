@@ -99,6 +99,14 @@ def missing_file(root: Path, name: str) -> Trouble:
     return Trouble(_("The file {name} is missing.").format(name=name), bring_back(root, name))
 
 
+def missing_of_course(error: OSError, root: Path) -> Trouble | None:
+    """What to say when an error names a file of the course that is not there; None when it is another error."""
+    if not isinstance(error, FileNotFoundError) or not error.filename:
+        return None
+    path = Path(str(error.filename))
+    return missing_file(root, path.relative_to(root).as_posix()) if path.is_relative_to(root) else None
+
+
 def missing_files(gone: Sequence[str]) -> Trouble:
     """What to say about files that an environment lost after its set-up."""
     return Trouble(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -118,6 +119,17 @@ def test_a_folder_that_takes_nothing_is_explained(
     assert expected in said
     assert str(tmp_path / "fr") in said
     assert "\nNext: " in said
+
+
+@pytest.mark.parametrize("command_line", ["slides", "project"])
+def test_a_missing_notebook_is_named(
+    command_line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "read_messages", lambda path: {})
+    shutil.copytree(HERE.lessons, tmp_path / "lessons")
+    assert main(["--root", str(tmp_path), command_line, "--lesson", "1", "--language", "fr"]) == 1
+    said = capsys.readouterr().err
+    assert "The file notebooks/fr/01_order_file.ipynb is missing.\nNext: " in said
 
 
 def test_the_class_sees_no_cli_forms(tmp_path: Path) -> None:
