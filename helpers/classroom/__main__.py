@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 
-from helpers.classroom.choice import Unknown, chosen_editions, chosen_language, chosen_lesson, title_of
+from helpers.classroom.choice import Unknown, chosen_editions, chosen_language, chosen_lesson, speak, title_of
 from helpers.classroom.handout import for_the_class, for_the_teacher
 from helpers.classroom.notes_page import notes_page
 from helpers.classroom.paper import NotPrinted, browser, to_pdf
@@ -20,16 +20,25 @@ from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Course, Folders, read_course
 from helpers.lab.language import _, use
 from helpers.lab.lesson_texts import LessonTexts
+from helpers.launcher.terminal import complain
+from helpers.launcher.troubles import cannot_write, missing_of_course
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0: done; 1: something is wrong, and was said on stderr."""
     options = _parser().parse_args(arguments)
     folders = Folders(options.root.resolve())
+    speak(options.language)
     try:
         options.run(options, folders, read_course(folders))
     except (Unknown, SourceError, NotPrinted) as error:
         print(f"Once: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        refused = missing_of_course(error, folders.root) or cannot_write(error, folders.root)
+        if refused is None:
+            raise
+        complain(refused)
         return 1
     return 0
 

@@ -7,12 +7,20 @@ from pathlib import Path
 from helpers.course import catalogs
 from helpers.course.gates import lookup
 from helpers.course.syllabus import Course, Folders, Lesson, languages
-from helpers.lab.language import SOURCE, _
+from helpers.lab.language import SOURCE, _, known_languages, use
+from helpers.launcher import words
 from helpers.launcher.terminal import command as typed
 
 
 class Unknown(LookupError):
     """A lesson or a language that the course does not have, or another wrong choice. The text says what there is."""
+
+
+def speak(wanted: str | None) -> None:
+    """Say what is wrong in the language that a command line names, where the course has it; else in the system's."""
+    words.choose(["--language", wanted or ""])
+    if wanted in known_languages():
+        use(wanted)
 
 
 def chosen_lesson(course: Course, folders: Folders, wanted: str | None, command: str) -> Lesson:

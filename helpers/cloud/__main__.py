@@ -26,6 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not 0 <= options.port <= 65535:
         parser.error(f"argument --port: {options.port} is not a port: choose a number from 0 to 65535")
+    file: Path | None = options.environment_file
+    if file and (file.is_dir() or not file.parent.is_dir()):
+        wrong = f"{file} is a folder: name a file in it" if file.is_dir() else f"there is no folder {file.parent}"
+        parser.error(f"argument --environment-file: {wrong}")
     stop = threading.Event()
     for name in ("SIGINT", "SIGTERM", "SIGBREAK"):
         if hasattr(signal, name):
@@ -38,9 +42,14 @@ def main(arguments: list[str] | None = None) -> int:
             keys = f"AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
             print(f"  export AWS_ENDPOINT_URL={cloud.endpoint} {keys}")
             print("  AWS CLI 1 passes over this address for SQS; with --environment-file aws.sh it does not.")
-            if options.environment_file:
-                cloud.write_environment_file(options.environment_file)
-                print(f"  . {shlex.quote(str(options.environment_file))}")
+            if file:
+                try:
+                    cloud.write_environment_file(file)
+                except OSError as refused:
+                    print(f"python -m helpers.cloud: {file}: {refused.strerror} (--environment-file)", file=sys.stderr)
+                    return 1
+                # Without a folder, sh and zsh would look for it in PATH.
+                print(f"  . {shlex.quote(str(file) if file.name != str(file) else f'./{file}')}")
             print("Stop it with Ctrl-C.", flush=True)
             while not stop.wait(1):
                 pass

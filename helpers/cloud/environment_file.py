@@ -7,6 +7,7 @@ anything else for a POSIX shell (`sh`, `bash`, `zsh`, Git Bash).
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shlex
@@ -19,7 +20,11 @@ def write(path: Path, variables: Mapping[str, str], cli: str | None) -> None:
 
     Without `cli` the AWS CLI is whichever the terminal finds; a POSIX shell and PowerShell then add the address to each
     call, because the AWS CLI 1 passes over it for SQS (see helpers.aws_cli).
+
+    :raises FileNotFoundError: the folder of `path` does not exist.
     """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no folder for this file, make it first", str(path))
     given = {name: value for name, value in variables.items() if name != "PATH"}
     suffix = path.suffix.lower()
     if suffix == ".ps1":

@@ -20,16 +20,22 @@ _MARK = "once"
 
 
 def read(path: Path) -> Notebook | None:
-    """The notebook, or None when the file is none (damaged, or something else).
+    """The notebook, or None when there is none at this place (damaged, a folder, or something else).
 
     :raises OSError: it cannot be read.
     """
+    if path.is_dir():
+        return None
     try:
         notebook = json.loads(path.read_bytes().decode("utf-8"))
         digest(notebook)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        parts = [notebook, *notebook["cells"]]
+        whole = isinstance(notebook["cells"], list) and all(
+            isinstance(part.get("metadata", {}), dict) for part in parts
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    return dict(notebook)
+    return dict(notebook) if whole else None
 
 
 def digest(notebook: Notebook) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from babel import localedata
 from nbformat import NotebookNode
 
 from helpers.course import catalogs
@@ -23,8 +25,10 @@ from helpers.course.scaffold import NotPossible, new_lesson
 from helpers.course.source import SourceError
 from helpers.course.status import status, table
 from helpers.course.syllabus import HERE, Folders, languages, read_course
+from helpers.launcher.troubles import cannot_write
 
 SOURCE_LANGUAGE = "en"
+_TAG = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?")
 
 # More failures than this have one cause, such as a new language.
 SHOWN = 100
@@ -36,6 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if getattr(options, "pseudo", False) and not options.check:
         parser.error("--pseudo takes outputs that are stored: it goes with --check only")
+    for language in getattr(options, "language", None) or ():
+        # What is no language would become the name of files, "../x" outside of their folder too.
+        if language != SOURCE_LANGUAGE and not (_TAG.fullmatch(language) and localedata.exists(language)):
+            return _fail([f"“{language}” is no language. Write for example “de”, or “pt_BR” with a country."])
+        if language == SOURCE_LANGUAGE and options.run in (update_catalogs, show_status):
+            return _fail([f"“{language}” is the language of the source: it has no catalogs."])
     try:
         return int(options.run(options, Folders(options.root.resolve())))
     except (SourceError, LookupError, NotPossible) as error:
@@ -44,6 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail([str(error)])
     except BuildError as error:
         return _fail(_listed(error.failures))
+    except OSError as error:
+        refused = cannot_write(error, options.root.resolve())
+        if refused is None:
+            raise
+        return _fail([refused.what, refused.next_step])
 
 
 def update_catalogs(options: argparse.Namespace, folders: Folders) -> int:

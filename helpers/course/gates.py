@@ -28,6 +28,11 @@ _TRANSLATE = "Translate it"
 _UPDATE = "Run `make i18n`"
 
 
+def _update(language: str) -> str:
+    """For a catalog that is not there: without the name, `make i18n` makes only those of the known languages."""
+    return f"Run `make i18n LANG_={language}`"
+
+
 @dataclass(slots=True)
 class Rules:
     """The data that the gates use, all of it from lessons/."""
@@ -101,7 +106,7 @@ def check_catalog(path: Path, entries: Sequence[Entry], folders: Folders, rules:
     """One catalog: complete, nothing fuzzy or obsolete, and each translation keeps what it must."""
     file, language = folders.shown(path), path.stem
     if not path.exists():
-        yield Failure(file, "", "the catalog is missing", _UPDATE)
+        yield Failure(file, "", "the catalog is missing", _update(language))
         return
     catalog = catalogs.read(path)
     for held in catalog.obsolete.values():

@@ -35,6 +35,8 @@ class Status:
 def status(path: Path, entries: Sequence[Entry], folders: Folders) -> Status:
     """What `path` will have of `entries` after `make i18n`. The file stays as it is."""
     lines = _lines(path)
+    # Without the name, only the catalogs of known languages are made.
+    update = "make i18n" if path.exists() else f"make i18n LANG_={path.stem}"
     catalog = catalogs.read(path)
     catalogs.update(catalog, entries)
     counts = {"translated": 0, "fuzzy": 0, "empty": 0}
@@ -48,7 +50,7 @@ def status(path: Path, entries: Sequence[Entry], folders: Folders) -> Status:
         counts[found] += 1
         if found != "translated" and not first:
             line = lines.get((entry.context, entry.text))
-            place = f"{folders.shown(path)}:{line}" if line else f"{folders.shown(path)}, after `make i18n`:"
+            place = f"{folders.shown(path)}:{line}" if line else f"{folders.shown(path)}, after `{update}`:"
             first = f"{place} [{entry.context or entry.text}]"
     return Status(path.stem, folders.shown(path.parent), **counts, first=first)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 
-from helpers.classroom.choice import Unknown, chosen_language, chosen_lesson, title_of
+from helpers.classroom.choice import Unknown, chosen_language, chosen_lesson, speak, title_of
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Folders, read_course
 from helpers.grid.cluster import NoCluster, on_dask
@@ -34,6 +34,7 @@ MOST_PROCESSES = 64
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0: all runs ended well; 1: some went wrong, or nothing could be run; 130: stopped by Ctrl-C."""
     options = _parser().parse_args(arguments)
+    speak(options.language)
     try:
         return _experiment(options)
     except (Unknown, SourceError, NotUsable, NoCluster, LabError) as error:

@@ -6,9 +6,12 @@ no part of the course: it is imported only here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from helpers.course.syllabus import HERE
 from helpers.grid.one import Executed, Job, execute
 from helpers.grid.runner import Results, Start
 from helpers.lab.language import _
@@ -37,7 +40,7 @@ def on_dask(address: str) -> Start:
         raise NoCluster(
             _("Dask is not installed here ({reason}).").format(reason=error.name or error),
             _("Install it beside the course: `{command}` in its environment.").format(
-                command='python -m pip install "dask[distributed]"'
+                command=f'{_python()} -m pip install "dask[distributed]"'
             ),
         ) from error
     try:
@@ -51,9 +54,14 @@ def on_dask(address: str) -> Start:
         ) from error
     if not client.scheduler_info()["workers"]:
         client.close()
+        python = _python()
+        # On another machine the folder of the course may lie elsewhere: only the name from there is the same.
+        own = "" if Path(python).is_absolute() else f"{python} -m "
         raise NoCluster(
             _("The Dask scheduler at {address} has no machine to run on.").format(address=address),
-            _("On each machine, in the folder of the course: `{command}`.").format(command=f"dask worker {address}"),
+            _("On each machine, in the folder of the course: `{command}`.").format(
+                command=f"{own}dask worker {address}"
+            ),
         )
 
     def start(jobs: Sequence[Job]) -> Results:
@@ -63,6 +71,12 @@ def on_dask(address: str) -> Start:
             client.close()
 
     return start
+
+
+def _python() -> str:
+    """The environment's Python as it is typed in the folder of the course: `python` alone may be another one."""
+    python = Path(sys.executable)
+    return str(python.relative_to(HERE.root) if python.is_relative_to(HERE.root) else python)
 
 
 def _results(client: Any, jobs: Sequence[Job]) -> Results:

@@ -97,10 +97,13 @@ def choose(lesson: Lesson, usual: Values, chosen: Mapping[str, str]) -> dict[str
             )
         values = [part.strip() for part in text.split(",") if part.strip()]
         if not values:
+            example = usual.get(name, (defaults.get(name, "none"),))[:2]
             raise BadParameter(
                 _("`{name}` has no value.").format(name=name),
                 _("Each name of a grid needs one value or more."),
-                _("Write the values with commas between them, for example `{name}=1,2`.").format(name=name),
+                _("Write the values with commas between them, for example `{example}`.").format(
+                    example=f"{name}={','.join(str(value) for value in example)}"
+                ),
             )
         grid[name] = tuple(dict.fromkeys(_typed(value, defaults.get(name)) for value in values))
     for name, wanted in grid.items():

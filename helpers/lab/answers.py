@@ -2,7 +2,8 @@
 
 A lesson can be pulled, reset or rebuilt without touching these files. The first of these folders
 that can be written to is used. Answers are read from all of them, the newest first: nothing disappears when a
-folder becomes read-only. Only a folder that ONCE_HOME names and that can be written to stands alone.
+folder becomes read-only. Only a folder that ONCE_HOME names and that can be written to stands alone; when its disk is
+full, nothing goes elsewhere: it would not be read there once the disk has room again.
 
 1. ``$ONCE_HOME/answers``
 2. the user's data folder (``platformdirs.user_data_path("once-course")``), ``answers`` in it
@@ -96,6 +97,7 @@ class Answers:
         self._known: dict[str, str] = {}
         self._replaced: dict[str, Replaced] = {}
         self._lock = threading.RLock()
+        self._full: set[Kind] = set()
         self._use = self._first_writable(0)
 
     @property
@@ -120,6 +122,14 @@ class Answers:
             )
         if self._use == 0:
             return None
+        if "user" in self._full:
+            where = (
+                _("Your answers are in the folder “answers” of the course.")
+                if place.kind == "course"
+                else _("Your answers are in a temporary folder, which may be emptied when the computer restarts.")
+            )
+            step = _("Make some room on the disk and start the course again.")
+            return f"{_('The disk of your usual folder is full.')} {where} {step}"
         if place.kind == "temporary":
             return _(
                 "Your usual folder cannot be written to. Your answers are in a temporary folder, which "
@@ -160,7 +170,8 @@ class Answers:
     def write(self, name: str, text: str) -> Path:
         """Save one answer and give its file. Complete or not at all: a reader never sees half of it.
 
-        Moves on to the next folder when one fails. Raises `AnswerNotSaved` when all fail.
+        Moves on to the next folder when one fails. Raises `AnswerNotSaved` when all fail, or when the disk with the
+        folder that ONCE_HOME names is full.
         """
         name = _checked(name)
         with self._lock:
@@ -175,6 +186,8 @@ class Answers:
                 except OSError as error:
                     # A full disk is the reason that a learner can do something about.
                     reason = reason if reason is not None and reason.errno in _FULL else error
+                    if self._stays(self._places[number], error):
+                        break
                     continue
                 self._use = number
                 self._known[name] = text
@@ -202,9 +215,17 @@ class Answers:
 
     def _first_writable(self, start: int) -> int | None:
         for number in range(start, len(self._places)):
-            if _writable(self._places[number], self._below):
+            refusal = _refusal(self._places[number], self._below)
+            if refusal is None or self._stays(self._places[number], refusal):
                 return number
         return None
+
+    def _stays(self, place: Place, refusal: OSError) -> bool:
+        """Whether to write nowhere else, although a place takes nothing now; a full disk is remembered."""
+        if refusal.errno not in _FULL:
+            return False
+        self._full.add(place.kind)
+        return place.kind == "chosen"
 
     def _keep_what_is_there(self, path: Path, name: str, text: str) -> None:
         """Before a file is replaced: keep a copy when it holds something that this notebook did not know."""
@@ -276,14 +297,17 @@ def _make_folder(folder: Path, place: Place) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def _writable(place: Place, below: Path) -> bool:
-    """Try it: permission bits say nothing on Windows, on network folders, or to root."""
+def _refusal(place: Place, below: Path) -> OSError | None:
+    """Why a place takes no file, if so. Try it: permission bits say nothing on Windows, on network folders, or to root.
+
+    A full disk may still take an empty file: then it is `Answers.write` that meets it.
+    """
     try:
         _make_folder(place.folder / below, place)
         with tempfile.TemporaryFile(dir=place.folder / below):
-            return True
-    except OSError:
-        return False
+            return None
+    except OSError as error:
+        return error
 
 
 def _replace(path: Path, content: str | bytes) -> None:

@@ -41,8 +41,29 @@ def newer_python():
     return None
 
 
+def in_utf8():
+    """Start this program again in UTF-8 mode, where Python cannot read the names of folders as everything else does.
+
+    With LC_ALL=C and PYTHONUTF8=0 the name of a folder is other text here than in the course's programs: the .venv
+    would seem to have moved. The program takes the place of this one, with its number, its signals and its exit code.
+    """
+    if "utf8" in getattr(sys, "_xoptions", {}):  # it was; the programs that start from here write UTF-8
+        os.environ.pop("PYTHONIOENCODING", None)
+        return
+    if os.name == "nt" or getattr(sys.flags, "utf8_mode", True):  # a Python older than 3.7 has no such mode
+        return
+    if sys.getfilesystemencoding().lower().replace("-", "") == "utf8":
+        return
+    environment = dict(os.environ)
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    if encoding.lower() not in ("ascii", "us-ascii", "ansi_x3.4-1968"):
+        environment.setdefault("PYTHONIOENCODING", encoding + ":replace")  # the terminal's letters stay what they are
+    os.execve(sys.executable, [sys.executable, "-X", "utf8", "-m", "helpers"] + sys.argv[1:], environment)  # noqa: RUF005
+
+
 def main():
     """Run the command line with a Python that is new enough; return the exit code."""
+    in_utf8()
     if sys.version_info >= OLDEST:
         from helpers.launcher.command import run
 

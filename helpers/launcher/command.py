@@ -12,10 +12,16 @@ from helpers.launcher import words
 from helpers.launcher.environment import ROOT, Environment, remove
 from helpers.launcher.installed import chosen, old_jupyterlab, too_old
 from helpers.launcher.terminal import Trouble, command, complain, say
-from helpers.launcher.troubles import cannot_write
+from helpers.launcher.troubles import cannot_write, missing_files, no_such_language
 from helpers.launcher.words import _
+from helpers.system_language import match
 
-_CACHES = (".cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".mypy_cache", "build", "once_course.egg-info")
+_CACHES = (".cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".mypy_cache", "once_course.egg-info")
+_EXPERIMENTS = "experiments"
+"""The folder of build/ that `make experiment` fills: it took minutes or hours, and goes on where it stopped."""
+
+_STOPPED = 130
+"""Exit code after Ctrl-C."""
 
 Run = Callable[[argparse.Namespace, Environment], int]
 
@@ -32,16 +38,22 @@ def _lab(options: argparse.Namespace, environment: Environment) -> int:
 
     # Before the set-up: nobody waits for minutes to read that the language has a typing error.
     language = chosen_language(environment, options.language) if options.language else None
+    _prepare_for_jupyterlab(environment)
+    return open_lab(environment, language, options.browser, course_view(environment, language))
+
+
+def _prepare_for_jupyterlab(environment: Environment) -> None:
     environment.prepare("course")
     version = environment.jupyterlab_version()
     if version is not None and too_old(version):
         raise old_jupyterlab(environment, version)
-    return open_lab(environment, language, options.browser, course_view(environment, language))
 
 
 def _doctor(options: argparse.Namespace, environment: Environment) -> int:
     from helpers.launcher.doctor import doctor
 
+    if options.language and match(options.language, words.languages()) is None:
+        raise no_such_language(options.language, words.languages(), "doctor")
     return doctor(environment)
 
 
@@ -61,14 +73,12 @@ def _test(options: argparse.Namespace, environment: Environment) -> int:
 
 def _bench(options: argparse.Namespace, environment: Environment) -> int:
     python = environment.prepare("course")
-    command_line = [python, "-m", "benchmarks", *options.arguments]
-    return subprocess.run(command_line, cwd=environment.root, env=environment.variables(), check=False).returncode
+    return _run(environment, [python, "-m", "benchmarks", *options.arguments])
 
 
 def _pictures(options: argparse.Namespace, environment: Environment) -> int:
     python = environment.prepare("test")
-    command_line = [python, "-m", "tests.browser.pictures", *options.arguments]
-    return subprocess.run(command_line, cwd=environment.root, env=environment.variables(), check=False).returncode
+    return _run(environment, [python, "-m", "tests.browser.pictures", *options.arguments])
 
 
 def _course(*arguments: str) -> Callable[[argparse.Namespace, Environment], int]:
@@ -91,27 +101,36 @@ def _lesson(options: argparse.Namespace, environment: Environment) -> int:
 
 def _in_course(environment: Environment, *arguments: str) -> int:
     python = environment.prepare("course")
-    return subprocess.run(
-        [python, "-m", "helpers.course", *arguments], cwd=environment.root, env=environment.variables(), check=False
-    ).returncode
+    return _run(environment, [python, "-m", "helpers.course", *arguments])
+
+
+def _run(environment: Environment, command_line: Sequence[str | Path]) -> int:
+    done = subprocess.run(command_line, cwd=environment.root, env=environment.variables(), check=False)
+    return _ended(environment, done.returncode)
+
+
+def _ended(environment: Environment, code: int) -> int:
+    """The exit code of a program of the environment, unless it failed because the environment is not whole.
+
+    :raises Trouble: files of its packages are missing.
+    """
+    if code not in (0, _STOPPED) and (gone := environment.missing()):
+        raise missing_files(gone)
+    return code
 
 
 def _project(options: argparse.Namespace, environment: Environment) -> int:
     from helpers.launcher.projector import project
 
-    environment.prepare("course")
-    return project(environment, options.lesson, options.language, options.browser)
+    _prepare_for_jupyterlab(environment)
+    return _ended(environment, project(environment, options.lesson, options.language, options.browser))
 
 
 def _slides(options: argparse.Namespace, environment: Environment) -> int:
     python = environment.prepare("course")
     wanted = {"--lesson": options.lesson, "--language": options.language}
-    return subprocess.run(
-        [python, "-m", "helpers.classroom", "slides", *(part for pair in wanted.items() if pair[1] for part in pair)],
-        cwd=environment.root,
-        env=environment.variables(),
-        check=False,
-    ).returncode
+    given = [part for name, value in wanted.items() if value for part in (name, value)]
+    return _run(environment, [python, "-m", "helpers.classroom", "slides", *given])
 
 
 def _experiment(options: argparse.Namespace, environment: Environment) -> int:
@@ -133,7 +152,7 @@ def _to_its_end(command_line: Sequence[str | Path], environment: Environment) ->
     """Run a program that answers Ctrl-C itself, and let it finish what it does then; a second Ctrl-C ends it."""
     with subprocess.Popen(command_line, cwd=environment.root, env=environment.variables()) as process:
         try:
-            return process.wait()
+            return _ended(environment, process.wait())
         except KeyboardInterrupt:
             try:
                 return process.wait()
@@ -152,11 +171,18 @@ def _lock(options: argparse.Namespace, environment: Environment) -> int:
 def _clean(options: argparse.Namespace, environment: Environment) -> int:
     for name in (".venv", *_CACHES):
         remove(environment.root / name)
+    build = environment.root / "build"
+    kept = (build / _EXPERIMENTS).is_dir()
+    for path in sorted(build.iterdir()) if kept else [build]:
+        if path.name != _EXPERIMENTS:
+            remove(path)
     for folder in ("helpers", "tests", "lessons"):
         for cache in sorted((environment.root / folder).rglob("__pycache__")):
             remove(cache)
     remove(environment.root / "__pycache__")
     say(_("The folder .venv and the caches are removed. Answers and notebooks are as they were."))
+    if kept:
+        say(_("What experiments have written is kept: {folder}").format(folder=f"build/{_EXPERIMENTS}"))
     return 0
 
 
@@ -216,7 +242,7 @@ def parser() -> argparse.ArgumentParser:
     lesson.add_argument("--title", default="", help="its English title (default: made from the slug)")
     lock = add("lock", "choose new versions for requirements*.lock", _lock)
     lock.add_argument("--keep", action="store_true", help="keep the versions that pyproject.toml still allows")
-    add("clean", "remove .venv and caches; answers and notebooks stay", _clean)
+    add("clean", "remove .venv and caches; answers, notebooks and experiments stay", _clean)
     add("help", "this list", _help(result))
     return result
 
@@ -248,4 +274,4 @@ def run(arguments: Sequence[str], root: Path = ROOT) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         say(_("Stopped."))
-        return 130
+        return _STOPPED

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from helpers.copies.learner import WORK
-from helpers.launcher.environment import LOCKS, Environment, has_venv_module, requirement
+from helpers.copies.learner import WORK, Copies
+from helpers.launcher.environment import LOCKS, OLDEST, Environment, has_venv_module, requirement
 from helpers.launcher.installed import Installed, old_jupyterlab, too_old
 from helpers.launcher.jupyter import FIRST_PORT, has_display
 from helpers.launcher.terminal import Trouble, command, printed
-from helpers.launcher.troubles import NEEDED_MB, known_failure, no_venv_module
+from helpers.launcher.troubles import NEEDED_MB, foreign, in_the_way, known_failure, no_venv_module, not_a_folder
 from helpers.launcher.words import _
 
 Outcome = Literal["good", "note", "bad", "unknown"]
@@ -34,6 +34,7 @@ RUNNING_MB = 100
 """Room for what a session writes: logs, deployed functions, copies."""
 
 _SIGNS: dict[Outcome, str] = {"good": "✓", "note": "!", "bad": "✗", "unknown": "?"}
+_ASCII = {"✓": "OK", "✗": "X", "→": "->"}
 _PROBE_SECONDS = 120.0
 _SMALL_PACKAGE = "six"
 
@@ -47,8 +48,17 @@ class Finding:
     next_step: str = ""
 
     def lines(self) -> str:
-        line = f"{_SIGNS[self.outcome]} {self.words}"
-        return f"{line}\n  → {self.next_step}" if self.next_step else line
+        line = f"{_shown(_SIGNS[self.outcome])} {self.words}"
+        return f"{line}\n  {_shown('→')} {self.next_step}" if self.next_step else line
+
+
+def _shown(sign: str) -> str:
+    """A sign as this terminal can show it."""
+    try:
+        "".join(_ASCII).encode(sys.stdout.encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return _ASCII.get(sign, sign)
+    return sign
 
 
 def doctor(environment: Environment) -> int:
@@ -59,7 +69,9 @@ def doctor(environment: Environment) -> int:
         bad += finding.outcome == "bad"
     printed("")
     if bad:
-        printed(_("Not everything is right. Begin with the first line that has the sign {sign}.").format(sign="✗"))
+        printed(
+            _("Not everything is right. Begin with the first line that has the sign {sign}.").format(sign=_shown("✗"))
+        )
     else:
         printed(_("The course can run on this machine. To open it: `{command}`.").format(command=command("lab")))
     return 1 if bad else 0
@@ -98,7 +110,12 @@ def disk(folder: Path, needed: int) -> Finding:
 def folders(root: Path) -> Iterator[Finding]:
     """Whether the folders take files. It is tried: permission bits say nothing on Windows, or to an administrator."""
     refused = []
-    for folder in (root, root / WORK, Path(tempfile.gettempdir())):
+    work = root / WORK
+    for folder in (work, *(work / language for language in Copies(root).languages)):
+        if (file := in_the_way(folder)) is not None:
+            yield _of(not_a_folder(file))
+            return
+    for folder in (root, work, Path(tempfile.gettempdir())):
         try:
             if folder.exists():
                 with tempfile.TemporaryFile(dir=folder):
@@ -126,6 +143,8 @@ def installed(environment: Environment) -> Finding:
         return Finding("note", words, _("Set it up: `{command}`.").format(command=command("lab")))
     if stamp is not None and stamp.state == "installing":
         return Finding("bad", _("An earlier set-up did not come to its end."), repair)
+    if environment.foreign():
+        return _of(foreign(OLDEST))
     if not environment.ready("course"):
         words = _(
             "The environment .venv does not fit this course: it is older, or was made in another place or by another "

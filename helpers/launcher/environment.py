@@ -22,11 +22,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Literal
 
-from helpers.launcher.terminal import Trouble, command, run_logged, say
+from helpers.launcher.terminal import Trouble, run_logged, say
 from helpers.launcher.troubles import (
     bring_back,
     failed_set_up,
+    foreign,
     hopeless,
+    no_room,
     no_venv_module,
 )
 from helpers.launcher.words import _
@@ -36,7 +38,6 @@ Set = Literal["course", "test"]
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS: dict[Set, str] = {"course": "requirements.lock", "test": "requirements-test.lock"}
 OLDEST = (3, 11)
-_OLDEST_TEXT = ".".join(str(part) for part in OLDEST)
 LAYOUT = 1  # raise it when an old .venv must be made again although its lock files are the same
 
 
@@ -101,7 +102,7 @@ class Environment:
             and stamp.layout == LAYOUT
             and stamp.root == str(self.root)
             and stamp.sets.get(name) == self.digest(name)
-            and self.python.exists()
+            and os.path.exists(self.python)  # Path.exists raises PermissionError for a folder that is closed
         )
 
     def prepare(self, name: Set) -> Path:
@@ -203,14 +204,7 @@ class Environment:
             if version is not None:
                 say(_("The .venv that is already here is used."))
                 return True
-            raise Trouble(
-                _(
-                    "The folder .venv is already here, but it holds no working Python {oldest} or newer with pip."
-                ).format(oldest=_OLDEST_TEXT),
-                _("Delete it: `{clean}`. Then type `{command}` again.").format(
-                    clean=command("clean"), command=command("lab")
-                ),
-            )
+            raise foreign(OLDEST)
         if stamp.state == "installing":
             say(_("An earlier set-up did not come to its end. It starts again."))
         elif stamp.root != str(self.root):
@@ -221,6 +215,10 @@ class Environment:
             say(_("Packages are missing, or their list has changed. The environment .venv is brought up to date."))
             return True
         return False
+
+    def foreign(self) -> bool:
+        """Whether the folder has no stamp and no Python that a set-up could use."""
+        return self.stamp() is None and self._version() is None
 
     def _version(self) -> str | None:
         """The version of the environment's Python, or None if it does not start, is too old or has no pip."""
@@ -272,9 +270,11 @@ class Environment:
                 "-r",
                 lock,
             ]
-            code, _output = run_logged([uv, *arguments], self.log, self.root, self.variables())
+            code, output = run_logged([uv, *arguments], self.log, self.root, self.variables())
             if code == 0:
                 return
+            if no_room(self.folder):
+                raise failed_set_up(_("The packages could not be installed."), output, self.log)
             say(_("uv could not install them. Trying pip, which takes longer."))
         code, output = self._pip("--require-hashes", "--only-binary", ":all:", "-r", lock)
         if code != 0:
@@ -291,7 +291,7 @@ class Environment:
             return None
         part.write_text(text, encoding="utf-8", newline="\n")
         code, output = self._pip("--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", str(part))
-        if code != 0 and (hopeless(output)):
+        if code != 0 and hopeless(output, self.folder):
             raise failed_set_up(_("The packages could not be installed."), output, self.log)
         uv = self.python.with_name("uv.exe" if os.name == "nt" else "uv")
         return uv if code == 0 and uv.exists() else None

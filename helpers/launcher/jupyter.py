@@ -25,7 +25,7 @@ from urllib.parse import quote, urlsplit
 from helpers.copies.learner import Copies
 from helpers.launcher.environment import Environment
 from helpers.launcher.terminal import Trouble, command, say
-from helpers.launcher.troubles import bring_back
+from helpers.launcher.troubles import missing_file, no_such_language
 from helpers.launcher.words import _
 
 FIRST_PAGE = "notebooks/index.ipynb"
@@ -90,8 +90,8 @@ def known_languages(environment: Environment) -> tuple[str, ...]:
     return Copies(environment.root).languages
 
 
-def chosen_language(environment: Environment, wanted: str) -> str:
-    """The language that "fr", "FR" or "fr_FR" means.
+def chosen_language(environment: Environment, wanted: str, target: str = "lab", **options: str) -> str:
+    """The language that "fr", "FR" or "fr_FR" means. `target` and `options` are the command that asks for it.
 
     :raises Trouble: the course is not in this language.
     """
@@ -100,13 +100,9 @@ def chosen_language(environment: Environment, wanted: str) -> str:
     for language in (name, name.partition("_")[0]):
         if language in known:
             return language
-    example = command("lab", language=known[0])
-    raise Trouble(
-        _("The course is not in the language “{language}”. It is in these: {known}.").format(
-            language=wanted, known=", ".join(known)
-        ),
-        _("Choose one of them, for example `{command}`.").format(command=example),
-    )
+    if not known:
+        raise missing_file(environment.root, FIRST_PAGE)
+    raise no_such_language(wanted, known, target, **options)
 
 
 def language_pack(environment: Environment, language: str) -> str | None:
@@ -187,10 +183,7 @@ def open_lab(environment: Environment, language: str | None = None, browser: boo
     :raises Trouble: JupyterLab did not start.
     """
     if not (environment.root / view.page).is_file():
-        raise Trouble(
-            _("The file {name} is missing.").format(name=view.page),
-            bring_back(environment.root, view.page),
-        )
+        raise missing_file(environment.root, view.page)
     write_overrides(environment, language, view)
     log = environment.folder / "once-jupyter" / "jupyterlab.log"
     say(_("JupyterLab starts."))

@@ -10,7 +10,7 @@ from helpers.copies.learner import PAGE, STORED, Copies, Copy, NoSuchCopy
 from helpers.launcher.environment import Environment
 from helpers.launcher.jupyter import View, chosen_language, known_languages
 from helpers.launcher.terminal import Trouble, command, say
-from helpers.launcher.troubles import bring_back
+from helpers.launcher.troubles import bring_back, missing_file
 from helpers.launcher.words import _
 
 
@@ -44,13 +44,13 @@ def start_afresh(environment: Environment, lesson: str | None, language: str | N
                 _("Say which lesson, and in which language."), _("For example: `{command}`.").format(command=example)
             )
         try:
-            copy = copies.lesson(lesson, chosen_language(environment, language))
+            copy = copies.lesson(lesson, chosen_language(environment, language, "fresh", lesson=lesson))
         except NoSuchCopy as unknown:
             raise Trouble(
                 _("There is no lesson “{lesson}”. There are these: {known}.").format(
                     lesson=lesson, known=", ".join(unknown.known)
                 ),
-                _("Choose one of them, for example `{command}`.").format(command=example),
+                _("Choose one of these lessons, for example `{command}`.").format(command=example),
             ) from unknown
         _expect_file(environment, _shown(environment, copy.stored))
         kept = copy.start_afresh()
@@ -72,10 +72,7 @@ def _announcement(environment: Environment, copy: Copy) -> str:
 
 def _expect_file(environment: Environment, name: str) -> None:
     if not (environment.root / name).is_file():
-        raise Trouble(
-            _("The file {name} is missing.").format(name=name),
-            bring_back(environment.root, name),
-        )
+        raise missing_file(environment.root, name)
 
 
 @contextmanager

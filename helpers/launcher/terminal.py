@@ -67,7 +67,7 @@ def run_logged(
     Returns the exit code and what the program printed.
     """
     with log.open("ab") as output:
-        output.write(("\n$ " + " ".join(os.fspath(part) for part in arguments) + "\n").encode("utf-8"))
+        output.write(("\n$ " + " ".join(os.fspath(part) for part in arguments) + "\n").encode("utf-8", "replace"))
         output.flush()
         start = output.tell()
         process = subprocess.Popen(

@@ -31,7 +31,7 @@ def choose(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, fo
 
     English where none of them is a language of the course, or the terminal lacks its letters. Returns the language.
     """
-    known = (SOURCE, *sorted(catalog.stem for catalog in folder.glob("*.po")))
+    known = languages(folder)
     wanted = (_option(arguments), environ.get("ONCE_LANGUAGE", ""), system_language(environ))
     language = next((found for found in (match(name, known) for name in wanted) if found), SOURCE)
     translations = {} if language == SOURCE else read_messages(folder / (language + ".po"))
@@ -40,6 +40,11 @@ def choose(arguments: Sequence[str], environ: Mapping[str, str] = os.environ, fo
     _translations.clear()
     _translations.update(translations)
     return language
+
+
+def languages(folder: Path = LOCALE) -> Sequence[str]:
+    """What `choose` knows: the source language first, then those that have a catalog, sorted."""
+    return (SOURCE, *sorted(catalog.stem for catalog in folder.glob("*.po")))
 
 
 def read_messages(path: Path) -> dict[str, str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -13,6 +16,8 @@ from helpers.classroom.projection import fresh_answers, prepare
 from helpers.course.notebook import lesson_notebook, to_bytes
 from helpers.course.source import read_lesson
 from helpers.course.syllabus import HERE, read_course
+from helpers.lab import language as language_module
+from helpers.launcher import words
 from helpers.launcher.terminal import command
 
 STORED = HERE.notebooks / "fr" / "02_idempotent_consumer.ipynb"
@@ -81,6 +86,50 @@ def test_a_wrong_lesson_or_language_says_which_there_are(wrong: list[str], capsy
     assert "order-file, idempotent-consumer, protected-workflow" in said
     assert "es, fr, ru" in said
     assert command("project", lesson=read_course(HERE).lessons[-1].slug, language="es") in said
+
+
+@pytest.mark.parametrize("language", ["fr", "ru", "es"])
+def test_what_is_wrong_is_said_in_the_language_of_the_class(
+    language: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_module, "_current", "en")
+    assert main(["slides", "--lesson", "no-such", "--language", language]) == 1
+    assert main(["slides", "--lesson", "1", "--language", language, "--output", __file__]) == 1
+    monkeypatch.setattr(words, "_translations", {})
+    said = capsys.readouterr().err
+    assert "There is no lesson" not in said
+    assert "Next:" not in said
+
+
+@pytest.mark.parametrize("command_line", ["slides", "handouts --no-pdf"])
+@pytest.mark.parametrize(
+    ("number", "expected"), [(errno.ENOSPC, "The disk is full"), (errno.EROFS, "cannot be written to")]
+)
+def test_a_folder_that_takes_nothing_is_explained(
+    command_line: str, number: int, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def refuse(path: Path, *_arguments: object, **_more: object) -> None:
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(words, "read_messages", lambda path: {})
+    monkeypatch.setattr(Path, "write_text", refuse)
+    assert main([*command_line.split(), "--lesson", "1", "--language", "fr", "--output", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert expected in said
+    assert str(tmp_path / "fr") in said
+    assert "\nNext: " in said
+
+
+@pytest.mark.parametrize("command_line", ["slides", "project"])
+def test_a_missing_notebook_is_named(
+    command_line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "read_messages", lambda path: {})
+    shutil.copytree(HERE.lessons, tmp_path / "lessons")
+    assert main(["--root", str(tmp_path), command_line, "--lesson", "1", "--language", "fr"]) == 1
+    said = capsys.readouterr().err
+    assert "The file notebooks/fr/01_order_file.ipynb is missing.\nNext: " in said
 
 
 def test_the_class_sees_no_cli_forms(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from helpers.cloud import AccountOpen, Cloud
+from helpers.cloud.__main__ import main as command_line
 from helpers.cloud.server import LOOPBACK
 
 
@@ -136,9 +138,10 @@ def test_ids_repeat_with_the_seed() -> None:
     assert message_id(1) != message_id(2)
 
 
-def served(*arguments: str) -> subprocess.Popen[str]:
+def served(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "helpers.cloud", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, encoding="utf-8", cwd=cwd)
 
 
 def listens(port: int) -> bool:
@@ -174,6 +177,33 @@ def test_the_command_names_a_taken_port(cloud: Cloud) -> None:
     assert process.returncode == 1
     assert f"port {cloud.port} is in use" in errors
     assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(os.name == "nt", reason="for POSIX shells")
+def test_the_line_to_type_finds_the_file(tmp_path: Path) -> None:
+    """A POSIX shell looks in PATH for a name without a folder."""
+    process = served("--port", "0", "--environment-file", "aws own.sh", cwd=tmp_path)
+    assert process.stdout is not None
+    line = next(line.strip() for line in process.stdout if line.startswith("  . "))
+    done = subprocess.run(
+        ["sh", "-c", f"{line} && echo $AWS_ENDPOINT_URL"], cwd=tmp_path, capture_output=True, text=True
+    )
+    process.terminate()
+    process.communicate(timeout=15)
+    assert done.stdout.startswith("http://127.0.0.1:"), done.stderr
+
+
+def test_a_file_in_a_folder_that_is_not_there_is_refused(
+    cloud: Cloud, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file, said in ((tmp_path / "no" / "aws.sh", "there is no folder"), (tmp_path, "is a folder")):
+        with pytest.raises(SystemExit, match="2"):
+            command_line(["--port", "0", "--environment-file", str(file)])
+        printed = capsys.readouterr()
+        assert said in printed.err
+        assert printed.out == ""
+    with pytest.raises(FileNotFoundError, match=r"no folder for this file.*aws\.sh"):
+        cloud.write_environment_file(tmp_path / "no" / "aws.sh")
 
 
 def test_the_command_refuses_what_is_not_a_port() -> None:

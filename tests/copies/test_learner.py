@@ -100,7 +100,16 @@ def test_afresh_keeps_nothing_of_a_copy_nobody_touched(course: SmallCourse) -> N
     assert course.kept() == course.kept("ru") == []
 
 
-@pytest.mark.parametrize("text", ["", "not a notebook", "[1]", '{"cells": [{"source": "x"}]}', '{"cells": 1}'])
+CELL = '{"cell_type": "code", "source": "x", "metadata": null}'
+
+
+DAMAGED = (
+    *("", "not a notebook", "[1]", '{"cells": [{"source": "x"}]}', '{"cells": 1}', '{"cells": {}}', "[" * 100_000),
+    *('{"cells": [], "metadata": null}', '{"cells": [], "metadata": []}', f'{{"cells": [{CELL}]}}'),
+)
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_damaged_copy_is_announced_and_kept(course: SmallCourse, text: str) -> None:
     course.copies.refresh()
     course.copy(LESSON).write_text(text, encoding="utf-8")
@@ -108,6 +117,18 @@ def test_a_damaged_copy_is_announced_and_kept(course: SmallCourse, text: str) ->
     kept = course.copies.lesson("2", "fr").start_afresh()
     assert kept is not None
     assert kept.read_text(encoding="utf-8") == text
+
+
+def test_a_folder_with_the_name_of_a_copy_is_kept_too(course: SmallCourse) -> None:
+    for name in (LESSON, "fr/index.ipynb"):
+        course.copy(name).mkdir(parents=True)
+        (course.copy(name) / "mine.txt").touch()
+    assert [copy.state for copy in course.copies.refresh()] == ["unreadable"]
+    kept = course.copies.lesson("2", "fr").start_afresh()
+    assert kept is not None
+    assert (kept / "mine.txt").is_file()
+    assert course.copy(LESSON).is_file()
+    assert course.copy("fr/index.ipynb").is_file()
 
 
 def test_a_copy_made_by_hand_is_compared_by_its_cells(course: SmallCourse) -> None:

@@ -15,7 +15,7 @@ from helpers.course.syllabus import Folders, Lesson
 
 
 def contents(folder: Path, pattern: str) -> dict[str, bytes]:
-    return {path.as_posix(): path.read_bytes() for path in sorted(folder.glob(pattern))}
+    return {path.as_posix(): path.read_bytes() for path in sorted(folder.glob(pattern)) if path.is_file()}
 
 
 def call(folders: Folders, *arguments: str) -> int:
@@ -48,6 +48,32 @@ def test_a_great_many_failures_are_counted(
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
     assert lines[-1] == "… 29 in all (helpers/locale/eo.po: 7, lessons/small_lesson/eo.po: 22)"
+
+
+@pytest.mark.parametrize("command", ["i18n", "status", "gates", "build --draft"])
+@pytest.mark.parametrize("wrong", ["../x", "x", "FR", "fr-FR", "xx", "de.po", ""])
+def test_what_is_no_language_makes_no_files(
+    folders: Folders, command: str, wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(folders.root, "**/*")
+    assert call(folders, *command.split(), "--language", wrong) == 1
+    assert f"“{wrong}” is no language" in capsys.readouterr().err
+    assert contents(folders.root, "**/*") == before
+
+
+def test_the_source_has_no_catalogs(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(folders, "i18n", "--language", "en") == 1
+    assert "the language of the source" in capsys.readouterr().err
+    assert not list(folders.root.rglob("en.po"))
+
+
+def test_a_language_that_has_no_catalogs_yet_is_named_in_the_next_step(
+    folders: Folders, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(folders, "gates", "--language", "pt_BR") == 1
+    assert "Run `make i18n LANG_=pt_BR`" in capsys.readouterr().err
+    assert call(folders, "status", "--language", "pt_BR") == 0
+    assert "after `make i18n LANG_=pt_BR`" in capsys.readouterr().out
 
 
 def test_gates_say_that_all_is_well(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,6 +135,15 @@ def test_the_source_can_be_seen_in_english(folders: Folders, tmp_path: Path) -> 
     output = tmp_path / "preview"
     assert call(folders, "build", "--no-execute", "--language", "en", "--output", str(output)) == 0
     assert [path.relative_to(output).as_posix() for path in output.rglob("*.ipynb")] == ["en/01_small_lesson.ipynb"]
+
+
+def test_a_file_in_place_of_a_folder_is_one_message(
+    folders: Folders, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "preview"
+    output.touch()
+    assert call(folders, "build", "--no-execute", "--output", str(output)) == 1
+    assert f"needs the folder {output}." in capsys.readouterr().err
 
 
 def test_an_unknown_lesson_is_an_error(folders: Folders, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,6 +42,11 @@ def test_a_scheduler_that_does_not_answer_is_named_with_the_next_step(monkeypatc
 
 
 def test_without_dask_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the Python of the environment, as it is typed in the folder of the course."""
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(NoCluster, match="pip install"):
-        on_dask("tcp://127.0.0.1:1")
+    python = Path(".venv/Scripts/python.exe" if sys.platform == "win32" else ".venv/bin/python")
+    for executable, typed in ((HERE.root / python, python), (Path("/opt/python"), Path("/opt/python"))):
+        monkeypatch.setattr(sys, "executable", str(executable))
+        with pytest.raises(NoCluster) as missing:
+            on_dask("tcp://127.0.0.1:1")
+        assert f"`{typed} -m pip install " in missing.value.next_step

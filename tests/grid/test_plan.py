@@ -58,12 +58,14 @@ def test_what_is_typed_takes_the_place_of_the_usual_values_and_numbers_are_numbe
         ({"guard": "hope"}, '"conditional-write"'),
         ({"duplicates": "51"}, "from 0 to 50"),
         ({"duplicates": "three"}, "whole number"),
-        ({"duplicates": " , "}, "has no value"),
+        ({"duplicates": " , "}, "has no value.*`duplicates=0,3`"),
+        ({"guard": ""}, "`guard=none,read-then-write`"),
+        ({"quantity": ""}, "`quantity=[0-9]+`"),
         ({"duplicates": ",".join(map(str, range(51))), "quantity": ",".join(map(str, range(1, 11)))}, "6120 runs"),
     ],
 )
 def test_a_wrong_name_or_value_is_explained_before_anything_runs(typed: dict[str, str], said: str) -> None:
-    with pytest.raises(BadParameter, match=said):
+    with pytest.raises(BadParameter, match=f"(?s){said}"):
         choose(CONSUMER, read_experiment(CONSUMER).grid, typed)
 
 

@@ -194,6 +194,62 @@ def test_a_full_disk_is_named_and_the_next_key_saves(tmp_path: Path, monkeypatch
     assert [file.name for file in path.parent.iterdir()] == ["vocabulary-guard.txt"], "nothing half-written is left"
 
 
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Below these folders, files can still be made, but take nothing: a disk without room for one more block."""
+    folders: list[Path] = []
+    real = module._replace
+
+    def replace(path: Path, content: str | bytes) -> None:
+        if any(path.is_relative_to(folder) for folder in folders):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(path, content)
+
+    monkeypatch.setattr(module, "_replace", replace)
+    return folders
+
+
+def test_a_full_disk_of_once_home_sends_no_answer_where_it_is_not_read(tmp_path: Path, full: list[Path]) -> None:
+    environ = {"ONCE_HOME": str(tmp_path / "mine")}
+    answers = made(tmp_path, environ)
+    answers.write("vocabulary-guard", "first")
+    full.append(tmp_path / "mine")
+    with pytest.raises(AnswerNotSaved, match="the disk is full"):
+        answers.write("vocabulary-guard", "second, and longer")
+    assert not (tmp_path / "user").exists()
+    full.clear()
+    answers.write("vocabulary-guard", "second, and longer")
+    assert made(tmp_path, environ).read("vocabulary-guard") == "second, and longer"
+
+
+def test_a_once_home_on_a_disk_that_is_full_at_the_start_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = module._make_folder
+
+    def full(folder: Path, place: module.Place) -> None:
+        if place.kind == "chosen":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(folder, place)
+
+    monkeypatch.setattr(module, "_make_folder", full)
+    answers = made(tmp_path, {"ONCE_HOME": str(tmp_path / "mine")})
+    with pytest.raises(AnswerNotSaved, match="the disk is full"):
+        answers.write("vocabulary-guard", "text")
+
+
+def test_a_full_usual_folder_is_named_as_what_it_is(tmp_path: Path, full: list[Path]) -> None:
+    made(tmp_path).write("vocabulary-guard", "early")
+    full.append(tmp_path / "user")
+    answers = made(tmp_path)
+    answers.write("vocabulary-guard", "late")
+    assert answers.notice is not None
+    assert "is full" in answers.notice
+    assert "“answers” of the course" in answers.notice
+    os.utime(tmp_path / "user" / "answers" / "idempotent-consumer" / "fr" / "vocabulary-guard.txt", (1, 1))
+    assert made(tmp_path).read("vocabulary-guard") == "late"
+
+
 def test_what_was_shown_is_replaced_without_a_copy(tmp_path: Path) -> None:
     made(tmp_path).write("vocabulary-guard", "yesterday")
     answers = made(tmp_path)

@@ -230,13 +230,80 @@ def test_an_old_jupyterlab_is_refused_before_it_starts(
     packages = ready.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
     (packages / "jupyterlab-4.2.5.dist-info").mkdir(parents=True)
     (packages / "jupyterlab_server-9.dist-info").mkdir()
-    assert command.run(["lab"], ready.root) == 1
-    said = capsys.readouterr().err
-    assert "JupyterLab 4.2.5 is too old. The course needs 4.5 or newer.\nNext: Repair .venv" in said
+    for name in ("lab", "project"):
+        assert command.run([name], ready.root) == 1
+        said = capsys.readouterr().err
+        assert "JupyterLab 4.2.5 is too old. The course needs 4.5 or newer.\nNext: Repair .venv" in said
     shutil.rmtree(ready.folder)
     monkeypatch.setattr(Installed, "jupyterlab_version", lambda self: "4.2.5")
     assert command.run(["lab"], ready.root) == 1
     assert "Next: With conda: `conda env update" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script stands for Python")
+@pytest.mark.parametrize("name", ["gates", "slides", "handouts", "bench"])
+def test_a_program_that_fails_for_a_missing_file_says_how_to_repair(
+    ready: Environment, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    ready.python.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    ready.python.chmod(0o755)
+    record = ready.folder / "lib/python3.12/site-packages/six-1.17.0.dist-info/RECORD"
+    record.parent.mkdir(parents=True)
+    record.write_text("six.py,,\n", encoding="utf-8")
+    assert command.run([name], ready.root) == 1
+    assert "One of them is six.py.\nNext: Repair .venv" in capsys.readouterr().err
+    (record.parents[1] / "six.py").touch()
+    assert command.run([name], ready.root) == 1
+    assert capsys.readouterr().err == "", "the program has said what is wrong"
+
+
+def test_signs_in_a_terminal_of_ascii() -> None:
+    code = (
+        "from helpers.launcher.doctor import Finding\n"
+        "print(Finding('bad', 'no', 'do').lines(), Finding('good', 'y').lines())"
+    )
+    environ = os.environ | {"PYTHONIOENCODING": "ascii:replace", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout == "X no\n  -> do OK y\n"
+
+
+def test_a_language_that_there_is_not(ready: Environment, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.run(["doctor", "--language", "xx"], ready.root) == 1
+    said = capsys.readouterr()
+    assert "not in the language “xx”. It is in these: en, es, fr, ru." in said.err
+    assert said.out == ""
+
+
+def test_a_foreign_environment_is_to_be_deleted_first(environment: Environment) -> None:
+    environment.folder.mkdir()
+    finding = doctor.installed(environment)
+    assert finding.outcome == "bad"
+    assert "clean" in finding.next_step
+
+
+def test_an_environment_that_cannot_be_entered_is_not_ready(
+    ready: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_arguments: object, **_more: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(type(ready.python), "stat", closed)
+    monkeypatch.setattr(type(ready.python), "exists", closed)
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **more: closed() if path == ready.python else stat(path, **more))
+    assert not ready.ready("course")
+
+
+def test_clean_keeps_what_experiments_have_written(ready: Environment, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("experiments/fr", "slides"):
+        (ready.root / "build" / name).mkdir(parents=True)
+    assert command.run(["clean"], ready.root) == 0
+    assert [path.name for path in (ready.root / "build").iterdir()] == ["experiments"]
+    assert "kept: build/experiments" in capsys.readouterr().out
+    (ready.root / "build/experiments/fr").rmdir()
+    (ready.root / "build/experiments").rmdir()
+    assert command.run(["clean"], ready.root) == 0
+    assert not (ready.root / "build").exists()
 
 
 def test_the_reason_of_a_failure_is_one_line() -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from helpers.launcher import __main__ as door
 from helpers.launcher import environment as module
 from helpers.launcher.environment import ROOT, Environment, Stamp, remove, requirement
-from helpers.launcher.terminal import Trouble
+from helpers.launcher.terminal import Trouble, run_logged
 from helpers.launcher.troubles import failed_set_up
 
 pytestmark = pytest.mark.early
@@ -173,6 +176,15 @@ def test_each_failure_says_what_it_is(clone: Path, output: str, words: str) -> N
     assert "again" in trouble.next_step
 
 
+def test_a_disk_without_room_explains_whatever_fails(installed: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=1_000_000))
+    monkeypatch.setattr(installed, "_uv", lambda lock: installed.folder / "uv")
+    monkeypatch.setattr(installed, "_pip", lambda *arguments: pytest.fail("pip has no room either"))
+    monkeypatch.setattr(module, "run_logged", lambda *arguments: (2, "  Caused by: failed to open file"))
+    with pytest.raises(Trouble, match="The disk is full"):
+        installed._install_packages("requirements.lock")
+
+
 def test_one_package_is_cut_out_of_a_lock(tmp_path: Path) -> None:
     lock = tmp_path / "x.lock"
     lock.write_text(f"a==1 \\\n    {HASH}\nuv==2 \\\n    {HASH} \\\n    {HASH}\nuvx==3\n", encoding="utf-8")
@@ -218,6 +230,48 @@ def test_an_old_python_says_what_is_needed(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(door.shutil, "which", lambda name: None)
     assert door.main() == 1
     assert "This is Python 3.9. The course needs Python 3.11 or newer." in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of folders are UTF-16 there")
+def test_a_place_that_python_cannot_spell_has_not_moved(tmp_path: Path) -> None:
+    """LC_ALL=C and PYTHONUTF8=0: the folder's name would be other text than in the programs of .venv."""
+    root = tmp_path / "Курс été niño"
+    for name in ("__init__.py", "__main__.py", "system_language.py", "launcher", "copies"):
+        source = ROOT / "helpers" / name
+        if source.is_dir():
+            shutil.copytree(source, root / "helpers" / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            (root / "helpers").mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, root / "helpers" / name)
+    for name in module.LOCKS.values():
+        (root / name).write_text("", encoding="utf-8")
+    environment = Environment(root)
+    environment.python.parent.mkdir(parents=True)
+    environment.python.write_text('#!/bin/sh\necho "$@"\nexit 7\n', encoding="utf-8")
+    environment.python.chmod(0o755)
+    environment._write(Stamp("ready", str(root), {"course": environment.digest("course")}))
+
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "helpers", "gates", "--language", "fr"],
+        cwd=root,
+        env=variables | {"LC_ALL": "C", "PYTHONUTF8": "0"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("-m helpers.course gates --language fr\n", 7), done.stderr
+    assert json.loads(environment.stamp_file.read_text(encoding="utf-8"))["state"] == "ready"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file systems elsewhere refuse such a name")
+def test_a_place_whose_name_is_no_text_stands_in_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    name = b"\xe9".decode("utf-8", "surrogateescape")
+    code, _output = run_logged([sys.executable, "-c", "print('ran')", name], log, tmp_path)
+    assert code == 0
+    assert "ran" in log.read_text(encoding="utf-8")
 
 
 def test_an_old_python_hands_over_to_a_newer_one(

@@ -208,7 +208,7 @@ def test_make_has_a_target_for_each_language() -> None:
     done = subprocess.run(
         ["make", "--no-print-directory", "-n", "lab-fr"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.endswith("-m helpers lab --language fr\n")
+    assert done.stdout.endswith('-m helpers lab --language "fr"\n')
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="these always have a screen")

@@ -10,6 +10,7 @@ import pytest
 
 from helpers.copies import copying
 from helpers.launcher import command
+from helpers.launcher.doctor import folders
 from helpers.launcher.environment import Environment
 from helpers.launcher.learner import course_view
 from helpers.launcher.terminal import Trouble
@@ -70,6 +71,7 @@ def test_a_wrong_name_says_which_there_are(
     said = capsys.readouterr().err
     assert words in said
     assert "\nNext: " in said
+    assert "fresh" in said.partition("Next: ")[2]
     assert not (course.root / "work").exists()
 
 
@@ -104,10 +106,22 @@ def test_a_folder_that_takes_nothing_is_explained(
     assert "Then type the command again." in said
 
 
-def test_a_file_where_the_folder_should_be(course: SmallCourse, capsys: pytest.CaptureFixture[str]) -> None:
-    (course.root / "work").write_text("", encoding="utf-8")
+@pytest.mark.parametrize("name", ["work", "work/fr"])
+@pytest.mark.parametrize("link", [False, True], ids=["file", "broken link"])
+def test_a_file_where_a_folder_should_be(
+    course: SmallCourse, capsys: pytest.CaptureFixture[str], name: str, link: bool
+) -> None:
+    file = course.root / name
+    file.parent.mkdir(exist_ok=True)
+    file.symlink_to(course.root / "gone") if link else file.write_text("", encoding="utf-8")
     assert command.run(["fresh", "--lesson", "2", "--language", "fr"], course.root) == 1
-    assert "cannot be written to" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"needs the folder {file}." in said
+    assert "\nNext: Give it another name" in said
+    with pytest.raises(OSError, match="exists"):
+        course_view(Environment(course.root), "fr")
+    [finding] = folders(course.root)
+    assert (finding.outcome, str(file) in finding.words) == ("bad", True)
 
 
 def test_another_error_is_not_hidden() -> None:

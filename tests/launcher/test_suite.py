@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -86,6 +87,28 @@ def test_help_lists_the_targets_of_make(capsys: pytest.CaptureFixture[str]) -> N
     for target in phony.removeprefix(".PHONY:").split():
         assert f"\n    {target}" in printed
         assert f"\n{target}:" in makefile
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@pytest.mark.parametrize(
+    ("target", "given", "typed"),
+    [
+        ("fresh", ["LESSON=a b", "LANG_=c;d"], ["--lesson", "a b", "--language", "c;d"]),
+        ("lesson", ["SLUG=a; b"], ["a; b"]),
+        ("experiment", ["SET=x=1;2 y=3", "DASK=tcp://a b"], ["--set", "x=1;2", "--set", "y=3", "--dask", "tcp://a b"]),
+        ("lab-f;r", [], ["--language", "f;r"]),
+    ],
+)
+def test_make_passes_on_what_was_typed_as_one_word(target: str, given: list[str], typed: list[str]) -> None:
+    """A name with a space or a semicolon is a wrong name, not another command."""
+    done = subprocess.run(
+        ["make", "--no-print-directory", "PYTHON=printf '%s\\n'", target, *given],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[3:] == typed
 
 
 def code(source: str, count: int | None, *tags: str) -> dict:
