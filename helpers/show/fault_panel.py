@@ -84,7 +84,7 @@ class FaultPanel:
         return page(table.html() for table in self._tables())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return bundle(self, self.widget)
+        return bundle(self, self.live.root)
 
     def _show_now(self) -> None:
         with self._lock:
@@ -123,6 +123,9 @@ class LivePanel:
             groups=[_group(group) for group in _groups(now)],
             presets=[_preset(preset) for preset in now.presets()],
         )
+        # anywidget takes the listeners of the base view away, and with them the sign that the kernel is gone, which
+        # kept.py looks for: a box of ipywidgets around it has that sign.
+        self.root = ipywidgets.VBox([self.widget], layout=ipywidgets.Layout(overflow="visible"))
         self.widget.on_press(self._pressed)
         self._playing: threading.Thread | None = None
         self.show_armed()
