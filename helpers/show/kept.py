@@ -60,7 +60,7 @@ def install(shell: Any) -> None:
 
 def kept(html: str) -> str:
     """The static form, with a line that says how to get the live one back."""
-    advice = page([paragraph(plain(_("To use it, run the cells again from the top. Your answers are kept.")))])
+    advice = page([paragraph(plain(_("To use it, run the cells again from the top. Your saved answers are kept.")))])
     return f'{_STYLE}<div class="once-kept">{advice}{html}</div>'
 
 
