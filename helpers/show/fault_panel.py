@@ -182,10 +182,19 @@ class LivePanel:
 
     def _play(self, name: str, act: str) -> None:
         said: list[str] = []
+        preset: Preset | None = None
 
         @shown_errors(said.append)
         def play() -> None:
+            nonlocal preset
             preset = self._faults().preset(name)
+            try:
+                act_on(preset)
+            except Exception:
+                self._faults()  # says so when the account was closed meanwhile
+                raise
+
+        def act_on(preset: Preset) -> None:
             if act == "bare":
                 self._show_scene(preset, busy=True)
                 found = preset.without_guard()
@@ -205,8 +214,10 @@ class LivePanel:
             self.show_armed()
 
         play()
-        if said:
-            self._show_scene(self._faults().preset(name), said=said[-1])
+        if said and preset is not None:
+            self._show_scene(preset, said=said[-1])
+        elif said:
+            self.widget.show(scene={"name": name, "done": 0, "left": 0, "busy": False, "said": said[-1]})
 
     def _show_scene(self, preset: Preset, said: str = "", busy: bool = False) -> None:
         shown = {"name": preset.name, "done": preset.done, "left": preset.left, "busy": busy}

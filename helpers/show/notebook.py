@@ -11,7 +11,6 @@ from helpers.lab.answers import Answers
 from helpers.lab.checks import CheckReport
 from helpers.lab.chronicle import Chronicle
 from helpers.lab.errors import BadParameter
-from helpers.lab.faults import LabFaults
 from helpers.lab.language import _
 from helpers.lab.progress import remember
 from helpers.show import formatters
@@ -114,7 +113,7 @@ class Lab(lab.Lab):
     def _open_account(self, port: int) -> None:
         super()._open_account(port)
         if self._panel is None:
-            self._panel = FaultPanel(self._open_faults)
+            self._panel = FaultPanel(lambda: self.faults)
         self.faults.face = self._panel
         self.faults.changed = self._panel.show_armed
         self._closing.callback(self.cloud.journal.subscribe(self._tell_panel))
@@ -122,11 +121,6 @@ class Lab(lab.Lab):
         self._chronicle = Chronicle(self.cloud, self._lesson)
         self._live.follow(self._chronicle)
         self._closing.callback(self._live.stop)
-
-    def _open_faults(self) -> LabFaults:
-        """For the panel, whose buttons outlive the account. Raises LabClosed."""
-        self._check_open()
-        return self.faults
 
     def _tell_panel(self, event: object) -> None:
         from helpers.cloud.journal import FaultFired, RunEnded
