@@ -323,18 +323,29 @@ def _done(title: str, text: str) -> str:
 
 
 def _counted(preset: Preset, counted: Counted, bare: int | None = None) -> str:
-    """What became of the order so far, read back from the journal."""
-    lines = []
+    """What became of the order so far, read back from the journal; and what becomes of one without a guard."""
+    boxes = []
     if counted.order:
-        good = counted.accepted <= 1
-        lines.append(heading(_("Counted so far")) if preset.left else heading(_("Counted at the end")))
-        text = " ".join(counted.sentences()[:1])
-        lines.append(f"{sign('✓' if good else '✗')}{prose(text).html}")
+        title = heading(_("Counted so far")) if preset.left else heading(_("Counted at the end"))
+        own, *more = counted.sentences()
         if counted.accepted > 1:
-            lines.append(
-                paragraph(plain(_("The order was written more than once: this worker has no guard that holds.")))
-            )
+            more.append(_("The order was written more than once: this worker has no guard that holds."))
+        elif counted.unfired:
+            more.append(_("So this demonstration proves nothing. Begin it again."))
+        mark = _mark(counted.accepted, bool(counted.unfired))
+        boxes.append(_judged(mark, own, title, "".join(paragraph(prose(text)) for text in more)))
     if bare is not None:
-        lines.append(paragraph(prose(dataclasses.replace(counted, without_guard=bare).sentences()[-1])))
-    tone = "good" if counted.accepted <= 1 else "bad"
-    return page([box(tone, "".join(lines), live=True)])
+        boxes.append(_judged(_mark(bare), dataclasses.replace(counted, without_guard=bare).sentences()[-1]))
+    return page(boxes)
+
+
+def _mark(accepted: int, unproved: bool = False) -> str:
+    """The sign of a count of accepted writes; `unproved`: a fault was to make it difficult, and did not."""
+    if accepted > 1:
+        return "✗"
+    return "○" if unproved else "✓"
+
+
+def _judged(mark: str, sentence: str, before: str = "", after: str = "") -> str:
+    tone = {"✓": "good", "○": "open", "✗": "bad"}[mark]
+    return box(tone, f"{before}{sign(mark)}{prose(sentence).html}{after}", live=True)
