@@ -39,7 +39,7 @@ class HtmlPage(HTMLExporter):
     def _without_scripts(self) -> str:
         return _WITHOUT_SCRIPTS
 
-    def from_notebook_node(
+    def from_notebook_node(  # type: ignore[override]  # as nbconvert's own exporters: the base says NotebookNode
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
         notebook = copy.deepcopy(nb)
@@ -48,7 +48,7 @@ class HtmlPage(HTMLExporter):
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = _CHART.sub(_drawn, cell.source)
-        return super().from_notebook_node(notebook, resources, **options)  # type: ignore[no-any-return]
+        return super().from_notebook_node(notebook, resources, **options)
 
 
 def _drawn(fence: re.Match[str]) -> str:
