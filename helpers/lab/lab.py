@@ -116,6 +116,12 @@ class Lab:
         """The steps that `check` and `require` know."""
         return self._lesson.steps
 
+    @property
+    def faults(self) -> LabFaults:
+        """What can be broken here. Raises LabClosed: buttons on the page outlive the account."""
+        self._check_open()
+        return self._faults
+
     # --- what a lesson asks ---------------------------------------------------------------------------
 
     def check(self, step: str) -> CheckReport:
@@ -392,8 +398,8 @@ class Lab:
         self.cloud.tables.creating_seconds = _TABLE_TAKES
         self._lesson: LessonWorld = self._world(self.cloud, self.folder, self.parameters)
         self._lesson.provide()
-        self.faults: LabFaults = self._lesson.make_faults()
-        self._closing.callback(self.faults.close)
+        self._faults: LabFaults = self._lesson.make_faults()
+        self._closing.callback(self._faults.close)
         self._fault_at_work = False
         self._guard = ""
         self._end_of_repeat: tuple[int, tuple[Order, ...]] | None = None

@@ -64,7 +64,8 @@ class Script:
 @dataclass(frozen=True, slots=True)
 class Counted:
     """What became of the order of a demonstration, counted from the journal. `without_guard` is how often a worker
-    without a guard had the effect under the same fault, None when that was not tried."""
+    without a guard had the effect under the same fault, None when that was not tried. `unfired` are the faults of the
+    demonstration that never fired, because somebody disarmed them, for example: then the counts prove nothing."""
 
     order: str
     runs: int
@@ -72,6 +73,7 @@ class Counted:
     refused: int
     stored: bool
     without_guard: int | None = None
+    unfired: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return " ".join(self.sentences())
@@ -85,6 +87,7 @@ class Counted:
             + " "
             + " ".join([runs, accepted.format(count=self.accepted), refused.format(count=self.refused)])
         ]
+        said += [_("This fault did not fire: {fault}.").format(fault=fault) for fault in self.unfired]
         if self.without_guard is not None:
             text = ngettext(
                 "The same fault without a guard: {count} accepted write.",
@@ -103,6 +106,7 @@ class Preset:
         self._script = script
         self.order = ""
         self.done = 0
+        self._armed: set[int] = set()
 
     name = property(lambda self: self._script.name)
     title = property(lambda self: self._script.title)
@@ -141,6 +145,7 @@ class Preset:
         for other in self._faults.presets():
             other.done = 0  # its faults are gone, so it cannot go on
         self.order = self._faults.fresh_order(self.name)
+        self._armed.clear()
         notice = self._step()
         if others:
             cleared = _("The faults that were armed before were disarmed.")
@@ -181,6 +186,7 @@ class Preset:
             refused=sum(refused_by_condition(one) for one in decisions),
             stored=any(order.id == self.order for order in lesson.stored_orders()),
             without_guard=self.without_guard().effects if bare and self.has_bare else None,
+            unfired=self._unfired(),
         )
 
     def without_guard(self) -> ExperimentResult:
@@ -205,9 +211,18 @@ class Preset:
 
     def _step(self) -> FaultNotice:
         step = self._script.steps[self.done]
+        before = {one.number for one in self._faults.history()}
         step.do(self.order)
+        self._armed |= {one.number for one in self._faults.history()} - before
         self.done += 1
         return FaultNotice(self.name, step.text)
+
+    def _unfired(self) -> tuple[str, ...]:
+        """The faults of this time that did not fire, and will not as long as it lasts."""
+        waiting = {one.number for one in self._faults.armed()} if self.left else set()
+        return tuple(
+            one.description for one in self._faults.history() if one.number in self._armed - waiting and not one.fired
+        )
 
     def _require(self) -> None:
         from helpers.lab.checks import ask

@@ -84,7 +84,7 @@ class FaultPanel:
         return page(table.html() for table in self._tables())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return bundle(self, self.widget)
+        return bundle(self, self.live.root)
 
     def _show_now(self) -> None:
         with self._lock:
@@ -123,6 +123,9 @@ class LivePanel:
             groups=[_group(group) for group in _groups(now)],
             presets=[_preset(preset) for preset in now.presets()],
         )
+        # anywidget takes the listeners of the base view away, and with them the sign that the kernel is gone, which
+        # kept.py looks for: a box of ipywidgets around it has that sign.
+        self.root = ipywidgets.VBox([self.widget], layout=ipywidgets.Layout(overflow="visible"))
         self.widget.on_press(self._pressed)
         self._playing: threading.Thread | None = None
         self.show_armed()
@@ -179,10 +182,19 @@ class LivePanel:
 
     def _play(self, name: str, act: str) -> None:
         said: list[str] = []
+        preset: Preset | None = None
 
         @shown_errors(said.append)
         def play() -> None:
+            nonlocal preset
             preset = self._faults().preset(name)
+            try:
+                act_on(preset)
+            except Exception:
+                self._faults()  # says so when the account was closed meanwhile
+                raise
+
+        def act_on(preset: Preset) -> None:
             if act == "bare":
                 self._show_scene(preset, busy=True)
                 found = preset.without_guard()
@@ -202,8 +214,10 @@ class LivePanel:
             self.show_armed()
 
         play()
-        if said:
-            self._show_scene(self._faults().preset(name), said=said[-1])
+        if said and preset is not None:
+            self._show_scene(preset, said=said[-1])
+        elif said:
+            self.widget.show(scene={"name": name, "done": 0, "left": 0, "busy": False, "said": said[-1]})
 
     def _show_scene(self, preset: Preset, said: str = "", busy: bool = False) -> None:
         shown = {"name": preset.name, "done": preset.done, "left": preset.left, "busy": busy}
@@ -309,18 +323,29 @@ def _done(title: str, text: str) -> str:
 
 
 def _counted(preset: Preset, counted: Counted, bare: int | None = None) -> str:
-    """What became of the order so far, read back from the journal."""
-    lines = []
+    """What became of the order so far, read back from the journal; and what becomes of one without a guard."""
+    boxes = []
     if counted.order:
-        good = counted.accepted <= 1
-        lines.append(heading(_("Counted so far")) if preset.left else heading(_("Counted at the end")))
-        text = " ".join(counted.sentences()[:1])
-        lines.append(f"{sign('✓' if good else '✗')}{prose(text).html}")
+        title = heading(_("Counted so far")) if preset.left else heading(_("Counted at the end"))
+        own, *more = counted.sentences()
         if counted.accepted > 1:
-            lines.append(
-                paragraph(plain(_("The order was written more than once: this worker has no guard that holds.")))
-            )
+            more.append(_("The order was written more than once: this worker has no guard that holds."))
+        elif counted.unfired:
+            more.append(_("So this demonstration proves nothing. Begin it again."))
+        mark = _mark(counted.accepted, bool(counted.unfired))
+        boxes.append(_judged(mark, own, title, "".join(paragraph(prose(text)) for text in more)))
     if bare is not None:
-        lines.append(paragraph(prose(dataclasses.replace(counted, without_guard=bare).sentences()[-1])))
-    tone = "good" if counted.accepted <= 1 else "bad"
-    return page([box(tone, "".join(lines), live=True)])
+        boxes.append(_judged(_mark(bare), dataclasses.replace(counted, without_guard=bare).sentences()[-1]))
+    return page(boxes)
+
+
+def _mark(accepted: int, unproved: bool = False) -> str:
+    """The sign of a count of accepted writes; `unproved`: a fault was to make it difficult, and did not."""
+    if accepted > 1:
+        return "✗"
+    return "○" if unproved else "✓"
+
+
+def _judged(mark: str, sentence: str, before: str = "", after: str = "") -> str:
+    tone = {"✓": "good", "○": "open", "✗": "bad"}[mark]
+    return box(tone, f"{before}{sign(mark)}{prose(sentence).html}{after}", live=True)

@@ -24,7 +24,8 @@ from helpers.show.markup import page, paragraph, plain
 _CHILD = ".jp-OutputArea-child"
 # JupyterLab gives each output the attribute data-mime-type, except the place of a widget.
 _PLACE = "> .jp-OutputArea-output.lm-Panel:not([data-mime-type])"
-# The view of a widget has this class while its kernel is away (@jupyter-widgets/base, DOMWidgetView).
+# The view of a widget has this class while its kernel is away (@jupyter-widgets/base, DOMWidgetView). That of an
+# anywidget never has it, so such a widget is shown in a box of ipywidgets.
 _CONNECTED = f"{_PLACE} > :not(.jupyter-widgets-disconnected)"
 # After a shut-down the view keeps its looks, and only the sign in the notebook's toolbar knows (JupyterLab 4.6).
 _SHUT_DOWN = '.jp-NotebookPanel:has(.jp-Notebook-ExecutionIndicator:is([data-status="unknown"], [data-status="dead"]))'
@@ -59,7 +60,7 @@ def install(shell: Any) -> None:
 
 def kept(html: str) -> str:
     """The static form, with a line that says how to get the live one back."""
-    advice = page([paragraph(plain(_("To use it, run the cells again from the top. Your answers are kept.")))])
+    advice = page([paragraph(plain(_("To use it, run the cells again from the top. Your saved answers are kept.")))])
     return f'{_STYLE}<div class="once-kept">{advice}{html}</div>'
 
 

@@ -10,9 +10,21 @@ from collections.abc import Sequence
 
 import ipywidgets
 
-from helpers.show.markup import page
+from helpers.lab.language import _
+from helpers.show.markup import box, page, plain, sign
 
-_STYLE = """<style>
+# JupyterLab's sign of the kernel says so while nothing that is typed reaches the kernel.
+_CUT = (
+    ".jp-NotebookPanel:has(.jp-Notebook-ExecutionIndicator"
+    ':is([data-status="connecting"], [data-status="disconnected"])) .once-live'
+)
+_STYLE = (
+    f"""<style>
+.once-cut, {_CUT} .once-saved {{display: none}}
+{_CUT} .once-cut {{display: block}}
+{_CUT} .once-answer:not(:focus-within) .once-cut {{display: none}}
+</style>"""
+    + """<style>
 .once-live {font-size: var(--jp-content-font-size1, 1em); --jp-widgets-font-size: 1em}
 .once-live .widget-html {height: auto; min-height: 0}
 .once-live .widget-html-content {
@@ -51,6 +63,7 @@ _STYLE = """<style>
 .once-live .widget-checkbox label {display: flex; align-items: center; gap: .4em}
 .once-live .widget-checkbox input {width: 1.1em; height: 1.1em; flex: none; margin: 0}
 </style>"""
+)
 
 
 def root(title: str, children: Sequence[ipywidgets.Widget]) -> ipywidgets.Widget:
@@ -75,6 +88,12 @@ def beside_cells(*widgets: ipywidgets.Widget) -> None:
 def words(html: str, *, style: bool = False) -> ipywidgets.HTML:
     """Static HTML in the reader's language."""
     return ipywidgets.HTML((_STYLE if style else "") + page([html]))
+
+
+def while_connected(saved: str) -> str:
+    """HTML that says that something is saved. While the page has no connection to the kernel, it says the contrary."""
+    cut = sign("!") + plain(_("No connection: what you type now is not saved yet.")).html
+    return f'<div class="once-saved">{saved}</div><div class="once-cut">{box("open", cut)}</div>'
 
 
 def row(cells: Sequence[str | ipywidgets.Widget], flexes: Sequence[str], *, head: bool = False) -> ipywidgets.Widget:

@@ -120,7 +120,7 @@ def timeline(told: Chronicle, common: bool = False) -> str:
     """The timeline with a place for the story of the chosen mark; `common`: the same columns for all lanes."""
     drawn = lanes_of(told, alive=True, common=common)
     if not drawn.lanes:
-        return drawn.html()
+        return paragraph(plain(drawn.empty()))
     table = f'<div class="once-as-table">{folded(_("The timeline as a table"), _html(drawn.table().html()))}</div>'
     pressed = "true" if common else "false"
     label = plain(_("The same steps side by side for all lanes")).html
@@ -149,14 +149,15 @@ def _queues(told: Chronicle, now: Now, known: Remembered) -> str:
             rows.append((_queue_name(told, name), *counts))
         elif name in known.queues:
             rows.append((_queue_name(told, name), marked(_("– deleted")), plain(""), plain("")))
-    return Table(
+    table = Table(
         _("Queues"),
         [_("Queue"), _("Visible"), _("In flight"), _("Delayed")],
         rows,
         numeric=frozenset({1, 2, 3}),
         empty=_("There is no queue."),
         keys=[row[0].text for row in rows],
-    ).html()
+    )
+    return _inside(table)
 
 
 def _queue_name(told: Chronicle, name: str) -> Cell:
@@ -183,7 +184,7 @@ def _messages(told: Chronicle, now: Now) -> str:
     )
     before = told.lanes_before + len(lanes) - len(shown)
     said = ngettext("{count} older message is not shown.", "{count} older messages are not shown.", before)
-    return table.html() + _left_out(said, before)
+    return _inside(table) + _left_out(said, before)
 
 
 def _state(lane: Lane, now: Now) -> str:
@@ -213,7 +214,7 @@ def _runs(told: Chronicle) -> str:
     )
     before = told.runs_before + len(told.runs) - len(shown)
     said = ngettext("{count} older run is not shown.", "{count} older runs are not shown.", before)
-    return table.html() + _left_out(said, before)
+    return _inside(table) + _left_out(said, before)
 
 
 def _run(run: RunNow) -> tuple[Cell, ...]:
@@ -243,7 +244,7 @@ def _decisions(told: Chronicle) -> str:
     said = ngettext("{count} older decision is not shown.", "{count} older decisions are not shown.", before)
     signs = _("+ new · − taken away · ~ changed · = the same")
     legend = paragraph(plain(signs), soft=True) if shown else ""
-    return table.html() + legend + _left_out(said, before)
+    return _inside(table) + legend + _left_out(said, before)
 
 
 def _decision(number: int, one: WriteDecision) -> tuple[Cell, ...]:
@@ -301,7 +302,7 @@ def _orders(now: Now, known: Remembered) -> str:
     )
     more = len(names) - len(shown)
     said = ngettext("{count} older order is not shown.", "{count} older orders are not shown.", more)
-    return table.html() + _left_out(said, more)
+    return _inside(table) + _left_out(said, more)
 
 
 def _executions(told: Chronicle) -> str:
@@ -328,7 +329,7 @@ def _executions(told: Chronicle) -> str:
     before = len(lanes) - len(shown) + told.lanes_before
     said = ngettext("{count} older execution is not shown.", "{count} older executions are not shown.", before)
     pictures = "".join(_picture(told, lane, place == 0) for place, lane in enumerate(shown[:_MOST_PICTURES]))
-    return table.html() + _left_out(said, before) + pictures
+    return _inside(table) + _left_out(said, before) + pictures
 
 
 def _picture(told: Chronicle, lane: Lane, newest: bool) -> str:
@@ -364,6 +365,11 @@ def _reference(now: Now, known: Remembered) -> str:
 
 
 # --- small things -------------------------------------------------------------------------------------------------
+
+
+def _inside(table: Table) -> str:
+    """A table in its part, whose summary is its title already. (live_view.css hides the caption.)"""
+    return table.html() if table.rows else paragraph(plain(table.empty))
 
 
 def _left_out(sentence: str, count: int) -> str:

@@ -87,8 +87,15 @@ class LiveView:
         """Go on with this account."""
         self.stop()
         self._told, self._known = told, Remembered()
-        if self.widget_or_none is not None:
-            self._begin()
+        widget = self.widget_or_none
+        if widget is None or widget.comm is None:
+            return
+        if widget.lang != current():
+            with widget.hold_sync():
+                widget.words, widget.lang = _words(), current()
+            if self._sidecar is not None:
+                self.dock()  # the page never changes the title of a pane
+        self._begin()
 
     def stop(self) -> None:
         """End the thread. The last state stays on the page, which says so. May be called again."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from helpers import lab
-from helpers.lab import lab as open_lab
 from helpers.lab.answers import Answers
 from helpers.lab.checks import CheckReport
 from helpers.lab.chronicle import Chronicle
@@ -23,6 +22,9 @@ from helpers.show.prediction import Prediction
 from helpers.show.ready import Ready
 from helpers.show.timeline import Timeline
 from helpers.show.vocabulary import Vocabulary
+
+_on_the_page = LiveView()
+"""The view of this kernel: a new lab goes on with it, also when the one before was closed."""
 
 
 class Lab(lab.Lab):
@@ -41,9 +43,7 @@ class Lab(lab.Lab):
         self._predictions: dict[str, Prediction] = {}
         self._answers: Answers | None = None
         self._panel: FaultPanel | None = None
-        # A cell that opens a new lab goes on with the view that stands on the page.
-        earlier = open_lab._open
-        self._live: LiveView = earlier._live if isinstance(earlier, Lab) else LiveView()
+        self._live = _on_the_page
         super().__init__(lesson, language, **parameters)
 
     @property

@@ -64,12 +64,12 @@ class Timeline:
     def text(self) -> str:
         """The table, after what it is."""
         if not self.lanes:
-            return f"{self._title()}\n  {self._empty()}"
+            return f"{self._title()}\n  {self.empty()}"
         return "\n".join(filter(None, [self.table().text(), self._left_out()]))
 
     def html(self) -> str:
         if not self.lanes:
-            return page([heading(self._title()), paragraph(plain(self._empty()))])
+            return page([heading(self._title()), paragraph(plain(self.empty()))])
         return page([heading(self._title()), self.drawing(), self.legend(), self.notes(), self.stories()])
 
     def notes(self) -> str:
@@ -90,7 +90,8 @@ class Timeline:
     def _title(self) -> str:
         return _("Timeline")
 
-    def _empty(self) -> str:
+    def empty(self) -> str:
+        """What is said when there is no lane."""
         if self.executions:
             return _("No execution was started yet. Each execution will have a lane here.")
         return _("No message was sent yet. Each message will have a lane here.")

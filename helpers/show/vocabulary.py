@@ -23,7 +23,7 @@ from helpers.lab.language import _, current, labelled, ngettext
 from helpers.lab.lesson_texts import VocabularyRow
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import beside_cells, root, row
+from helpers.show.live import beside_cells, root, row, while_connected
 from helpers.show.markup import (
     Cell,
     Table,
@@ -252,7 +252,9 @@ class _LiveTable:
             self._say()
 
         field.observe(save, names="value")
-        return ipywidgets.VBox([field, self._marks[name], self._compared[name]])
+        answer = ipywidgets.VBox([field, self._marks[name], self._compared[name]])
+        answer.add_class("once-answer")
+        return answer
 
     def _mark(self, name: str) -> None:
         """Say below a field whether it is saved, and offer a good answer to who has written one."""
@@ -262,8 +264,8 @@ class _LiveTable:
             said = sign("✓") + plain(_("Saved.")).html
         else:
             said = ""
-        parts = [f'<div role="status" aria-live="polite">{said}</div>'] if said else []
-        self._marks[name].value = page([*parts, *self._from_elsewhere(name)])
+        status = f'<div role="status" aria-live="polite">{while_connected(said)}</div>'
+        self._marks[name].value = page([status, *self._from_elsewhere(name)])
         model = self._models[name] if self._fields[name].value.strip() else ""
         # The same value again is no change: what the learner has opened stays open while they type.
         self._compared[name].value = page([folded(_("Compare with a good answer"), prose(model))]) if model else ""
@@ -297,7 +299,7 @@ class _LiveTable:
         notice = self._answers.notice
         if notice:
             body += paragraph(plain(labelled(_("Please note"), notice)))
-        self._status.value = page([box("open" if notice else "good", body)])
+        self._status.value = page([while_connected(box("open" if notice else "good", body))])
         self._downloads.value = self._links()
 
     def _show_error(self, name: str, html: str) -> None:

@@ -236,10 +236,11 @@ class Notebook:
         """End the kernel."""
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
 
-    def restart(self) -> None:
-        """A new kernel and no outputs."""
+    def restart(self, *, keep_outputs: bool = False) -> None:
+        """A new kernel, and no outputs if they are not kept."""
         self.page.evaluate(scripts.RESTART)
-        self.clear()
+        if not keep_outputs:
+            self.clear()
         for _attempt in range(3):
             with contextlib.suppress(AssertionError):
                 self.wait_until_idle(10)

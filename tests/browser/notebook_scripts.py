@@ -50,6 +50,9 @@ RECONNECT = f"""async () => {{
   await Promise.race([kernel.reconnect(), {_AT_MOST}]);
 }}"""
 
+# As when a network or a proxy closes the connection; the page is to be offline, or it connects again at once.
+CUT = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel._ws.close()"
+
 START_CELL = """(wanted) => {
   const {content} = window.jupyterapp.shell.currentWidget;
   const index = [...content.model.cells].findIndex(cell => cell.id === wanted);

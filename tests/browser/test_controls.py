@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Playwright, expect
 
+from tests.browser import notebook_scripts as scripts
 from tests.browser.jupyterlab import Notebook, Seen, Server, page, write_notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.early]
@@ -105,6 +106,31 @@ def test_a_vocabulary_answer_survives_the_kernel(lesson: tuple[Notebook, Seen], 
     expect(notebook.page.locator(".once-live textarea").first).to_have_value(ANSWER)
     assert notebook.failed_cells() == []
     assert seen == Seen()
+
+
+def test_nothing_says_saved_while_the_connection_is_cut(lesson: tuple[Notebook, Seen], running: Server) -> None:
+    notebook, seen = lesson
+    notebook.run_cell("vocabulary")
+    tab = notebook.page
+    answer = tab.locator(".once-live .once-answer").nth(2)
+    field = answer.locator("textarea")
+    field.fill("before")
+    expect(answer).to_contain_text("✓", use_inner_text=True)
+    tab.context.set_offline(True)
+    try:
+        tab.evaluate(scripts.CUT)
+        field.fill("typed meanwhile")
+        for place, shown in ((answer, 1), (tab.locator(".once-live"), 2)):
+            expect(place).not_to_contain_text("✓", use_inner_text=True)
+            expect(place.locator(".once-cut:visible")).to_have_count(shown)
+        notebook.screenshot("cut", "vocabulary")
+    finally:
+        tab.context.set_offline(False)
+    tab.evaluate(scripts.RECONNECT)
+    notebook.wait_for(lambda: "typed meanwhile" in _saved(running), "what was typed to be saved")
+    expect(answer).to_contain_text("✓", use_inner_text=True)
+    expect(tab.locator(".once-cut:visible")).to_have_count(0)
+    seen.forget()
 
 
 def test_an_answer_is_saved_while_a_cell_runs(lesson: tuple[Notebook, Seen]) -> None:

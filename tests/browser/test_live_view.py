@@ -52,6 +52,7 @@ CELLS = {
     "again": "lab.live()",
     "reset": "lab.reset()",
     "close": "lab.close()",
+    "spanish": "lab = Lab('idempotent-consumer', language='es')\nlab",
 }
 WIDE, NARROW = (1366, 900), (360, 740)
 
@@ -208,6 +209,23 @@ def test_it_moves_to_the_new_account_after_a_reset(opened: tuple[Notebook, Seen]
     notebook.run_cell("story")
     expect(view.locator(".once-mark[data-k^=dead-lettered]")).to_have_count(1)
     assert notebook.failed_cells() == []
+
+
+def test_a_new_lab_in_another_language_goes_on_with_the_view_after_the_old_one_was_closed(
+    opened: tuple[Notebook, Seen],
+) -> None:
+    notebook, seen = opened
+    tab = notebook.page
+    for cell in ("close", "spanish", "live", "story"):
+        notebook.run_cell(cell)
+    expect(docked(tab)).to_have_count(1)
+    expect(docked(tab).locator(".once-mark[data-k^=dead-lettered]")).to_have_count(1)
+    expect(docked(tab).locator(".once-status")).to_be_empty()
+    expect(tab.locator(".once-live-view:not([lang=es][aria-label='Vista en vivo'])")).to_have_count(0)
+    expect(docked(tab).locator(".once-story")).to_contain_text("Elige una marca")
+    expect(tab.locator(".jp-SideBar .lm-TabBar-tabLabel").filter(has_text="Vista en vivo")).to_have_count(1)
+    notebook.picture("live-spanish")
+    assert seen == Seen()
 
 
 def test_the_dead_view_says_so_and_a_new_kernel_takes_its_place(opened: tuple[Notebook, Seen]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from helpers.classroom.flowchart import UnknownChart, flowchart
+from helpers.classroom.html_page import HtmlPage
 from helpers.classroom.slides import REVEAL, markdown, slides
 from helpers.course.syllabus import HERE, languages, read_course
 
@@ -44,6 +45,16 @@ def test_a_flow_chart_is_boxes_and_another_chart_is_an_error() -> None:
         flowchart("sequenceDiagram\n  a->>b: hello")
     with pytest.raises(UnknownChart, match="cannot be drawn"):
         flowchart("flowchart LR\n  a -->|label| b")
+
+
+def test_a_page_of_nbconvert_asks_for_no_script() -> None:
+    fences = ["flowchart LR\n  a --> b", "sequenceDiagram\n  a->>b: hello"]
+    cells = [new_markdown_cell(f"Before.\n\n```mermaid\n{fence}\n```\n\nAfter.") for fence in fences]
+    page, _resources = HtmlPage().from_notebook_node(new_notebook(cells=cells, metadata={"widgets": {}}))
+    assert "<script" not in page
+    assert "<li>a</li><li>b</li></ol>" in page
+    assert "sequenceDiagram" in page
+    assert cells[0].source.startswith("Before.\n\n```mermaid"), "the notebook is left as it was"
 
 
 def test_the_slide_types_make_the_pages_and_a_question_hides_its_code() -> None:

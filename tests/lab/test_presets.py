@@ -9,7 +9,7 @@ import pytest
 
 from helpers.lab import Lab
 from helpers.lab.errors import BadParameter, NothingSent, StepMissing
-from helpers.lab.presets import Counted, Preset
+from helpers.lab.presets import Counted, Preset, Script, Step
 from tests.lab.conftest import PROVIDED, Learner
 from tests.lab.order_file_stage import Shopper
 from tests.lab.workflow_learner import WorkflowLearner
@@ -59,7 +59,7 @@ def test_each_demonstration_of_the_queue_proves_the_guard(learner: Learner) -> N
     for preset in presets:
         first = step_by_step(preset)
         assert counts(first) == QUEUE[preset.name], preset.name
-        assert learner.lab.faults.armed() == [], preset.name
+        assert (first.unfired, learner.lab.faults.armed()) == ((), []), preset.name
     # The broken message, and nothing else.
     assert learner.lab.outcome()["dead_lettered"] == before + 1
 
@@ -90,6 +90,21 @@ def test_nothing_is_waited_for_before_the_presenter_asks(learner: Learner) -> No
     assert (learner.lab.settle().in_flight, preset.count().runs, preset.left) == (0, 2, 0)
     with pytest.raises(NothingSent, match="no step left"):
         preset.go_on()
+
+
+def test_a_demonstration_says_when_its_fault_was_disarmed_before_it_fired(learner: Learner) -> None:
+    learner.first_job()
+    faults = learner.lab.faults
+    crash = Step("Arm.", lambda _order: faults.crash_after_write())
+    send = Step("Send.", lambda order: faults.send_order(order, 1))
+    preset = Preset(faults, Script("crash", "", "", "", "connect", (crash, send)))
+    preset.arm()
+    assert preset.count().unfired == (), "it can still fire"
+    faults.clear()
+    preset.go_on()
+    preset.settle()
+    assert counts(preset.count()) == (1, 1, 0)
+    assert "This fault did not fire: The process is killed after its next accepted write." in str(preset.count())
 
 
 def test_a_demonstration_begins_without_other_faults(learner: Learner) -> None:
@@ -150,7 +165,7 @@ def test_each_demonstration_of_the_workflow_proves_the_guard(workflow: WorkflowL
     for preset in faults.presets():
         counted = preset.play()
         assert counted.order == f"{preset.name}-1"
-        assert counts(counted) == WORKFLOW[preset.name], preset.name
+        assert (counts(counted), counted.unfired) == (WORKFLOW[preset.name], ()), preset.name
     assert faults.preset("no-permission").play().order == "no-permission-2"
     ended = {name: workflow.lab.execution(name).status for name in workflow.lab._lesson.started()}
     assert ended["double-charge-1"] == ended["no-permission-2-again"] == ended["lost-result-1-again"] == "SUCCEEDED"

@@ -16,6 +16,7 @@ from helpers.lab.presets import Counted
 from helpers.show.bundle import WIDGET_VIEW
 from helpers.show.fault_controls import DISARM_ALL, controls, groups
 from helpers.show.fault_panel import FaultPanel
+from helpers.show.markup import TONES
 from tests.show.shown import Outline
 
 pytestmark = pytest.mark.usefixtures("no_widgets")
@@ -44,6 +45,7 @@ class Demonstration:
     done: int = 0
     accepted: int = 1
     settled: int = 0
+    unfired: tuple[str, ...] = ()
     error: Exception | None = None
 
     @property
@@ -64,7 +66,7 @@ class Demonstration:
         self.settled += 1
 
     def count(self) -> Counted:
-        return Counted("double-charge-1" if self.done else "", self.done, self.accepted, 1, True)
+        return Counted("double-charge-1" if self.done else "", self.done, self.accepted, 1, True, None, self.unfired)
 
     def without_guard(self) -> Any:
         return type("Result", (), {"effects": 2})()
@@ -268,6 +270,21 @@ def test_a_demonstration_says_when_the_worker_has_no_guard(panel: FaultPanel, fa
     assert "no guard that holds" in scene["said"]
     assert "✗" in scene["said"]
     assert "without a guard: 2 accepted writes" in played(panel, "bare")["said"]
+
+
+def test_a_worker_without_a_guard_is_judged_by_itself(panel: FaultPanel) -> None:
+    alone = played(panel, "bare")["said"]
+    assert ("✗" in alone, "✓" in alone, TONES["good"] in alone) == (True, False, False)
+    played(panel, "end")
+    both = played(panel, "bare")["said"]
+    assert both.index(TONES["good"]) < both.index("✓") < both.index(TONES["bad"]) < both.index("✗")
+
+
+def test_a_demonstration_whose_fault_was_disarmed_proves_nothing(panel: FaultPanel, faults: Pressed) -> None:
+    faults.shown.unfired = ("The next <write>",)
+    said = played(panel, "end")["said"]
+    assert "This fault did not fire: The next &lt;write&gt;." in said
+    assert ("○" in said, "✓" in said, TONES["good"] in said) == (True, False, False)
 
 
 def test_an_error_of_a_demonstration_is_shown_in_it(panel: FaultPanel, faults: Pressed) -> None:

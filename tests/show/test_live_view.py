@@ -53,6 +53,9 @@ def test_each_form_is_there_and_the_view_is_one(fresh: Lab) -> None:
     assert set(data) == {"text/plain", "text/html", WIDGET_VIEW}
     assert "No message was sent yet." in data["text/plain"]
     Outline(data["text/html"])
+    widget = fresh.live().widget
+    twice = [name for name, title in widget.titles if title in Outline(getattr(widget, name)).text]
+    assert twice == [], "an empty part has its title in its summary only"
     assert fresh.live() is fresh.live()
     assert fresh.live().widget is fresh.live().widget
     assert isinstance(fresh.live().widget, LiveWidget)
@@ -194,12 +197,19 @@ def test_a_workflow_has_a_lane_for_each_execution_and_its_path() -> None:
         assert [name for name, _title in widget.titles][:3] == ["timeline", "executions", "orders"]
 
 
-def test_close_ends_the_thread_and_says_so() -> None:
+def test_close_ends_the_thread_and_says_so_and_the_next_lab_goes_on_with_the_view_in_its_language() -> None:
     lab = Lab("idempotent-consumer", "en")
     widget = lab.live().widget
+    lab.live().dock()
     assert len(views()) == 1
     lab.close()
     assert views() == []
     assert "closed" in widget.status
     with pytest.raises(LabClosed):
         lab.live()
+    beside = widget.beside
+    with Lab("idempotent-consumer", "es") as again:
+        assert again.live().widget is widget
+        assert (widget.status, widget.lang, widget.words["title"]) == ("", "es", "Vista en vivo")
+        assert widget.beside not in {"", beside}, "in a pane of another title, instead of the one before"
+        assert len(views()) == 1

@@ -122,3 +122,19 @@ def test_reset_keeps_answers_and_the_panel_speaks_to_the_new_account(lab: Lab) -
 def test_without_a_notebook_the_ready_line_is_printed(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     lab._announce()
     assert lab.ready in capsys.readouterr().out
+
+
+def test_the_controls_of_a_closed_lab_say_so(lab: Lab) -> None:
+    panel = lab.faults.panel()
+    lab.faults.crash_at_end()
+    (armed,) = panel.widget.armed
+    lab.close()
+    presses = [{"method": "clear"}, {"method": "crash_after_write"}, {"cancel": armed["number"]}]
+    for press in [*presses, {"preset": "double-charge", "act": "next"}]:
+        panel.widget.show(said={}, scene={})
+        panel.live._pressed(press)
+        panel.live.wait(HANG)
+        shown = panel.widget.said or panel.widget.scene
+        said = shown.get("html") or shown["said"]
+        assert "This lab is closed." in said
+        assert "Technical details" not in said

@@ -58,6 +58,8 @@ def test_the_status_says_in_words_what_is_saved(answers: Answers) -> None:
     fields(vocabulary)[1].value = "two"
     assert "1 of 2" in page_text(vocabulary)
     assert page_text(vocabulary).count("Saved.") == 1
+    cut = page_text(vocabulary).count("No connection: what you type now is not saved yet.")
+    assert cut == 3, "beside both fields and below the table, while the page has no connection"
 
 
 def test_a_failure_to_save_is_shown_and_the_text_stays(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,16 +95,13 @@ function canDock(view) {
 const isDead = (view) => view.classList.contains("once-is-dead");
 
 function render({ model, el }) {
-  const words = model.get("words");
+  let words; // in the language of the lab that is followed now
   const name = model.get("name");
   const view = make("div", "once-live-view");
-  view.lang = model.get("lang");
   view.setAttribute("role", "group");
-  view.setAttribute("aria-label", words.title);
 
   const dead = make("p", "once-dead");
-  dead.append(make("strong", "", `■ ${words.dead}`), ` ${words.again}`);
-  const away = make("p", "once-away", words.away);
+  const away = make("p", "once-away");
   const place = make("button", "once-place");
   place.type = "button";
   const status = make("div", "once-status");
@@ -118,6 +115,15 @@ function render({ model, el }) {
   const sections = new Map();
   let docked = false; // this view stands beside the cells
   let shownHere = false; // the reader wants to see it in its cell, whatever stands beside
+
+  function speak() {
+    words = model.get("words");
+    view.lang = model.get("lang");
+    view.setAttribute("aria-label", words.title);
+    dead.replaceChildren(make("strong", "", `■ ${words.dead}`), ` ${words.again}`);
+    away.textContent = words.away;
+    tell(marks().find((mark) => mark.dataset.k === told) ?? null);
+  }
 
   function section(part, title) {
     let found = sections.get(part);
@@ -331,6 +337,7 @@ function render({ model, el }) {
   }
 
   const handlers = [["comm_live_update", live], ["change:titles", draw], ["change:status", changedStatus]];
+  handlers.push(["change:words", () => { speak(); settle(); }]);
   for (const part of PARTS) handlers.push([`change:${part}`, soon]);
 
   // The traits of one redraw arrive together; they are drawn together too.
@@ -360,6 +367,7 @@ function render({ model, el }) {
     settle();
   }, 20);
 
+  speak();
   changedStatus();
   settle();
 
