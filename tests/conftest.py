@@ -22,3 +22,12 @@ def _no_account_stays_open() -> Iterator[None]:
     if left is not None:
         left.close()
         pytest.fail("this module leaves an emulated account open; the next module could not open its own")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_language_stays_chosen() -> Iterator[None]:
+    """A command that a module calls speaks the language that it was called with; the next module's begins in English."""
+    yield
+    words = sys.modules.get("helpers.launcher.words")
+    if words is not None:
+        words._translations.clear()
