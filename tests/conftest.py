@@ -26,7 +26,7 @@ def _no_account_stays_open() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_language_stays_chosen() -> Iterator[None]:
-    """A command that a module calls speaks the language that it was called with; the next module's begins in English."""
+    """A command speaks the language that it was called with. That of the next module begins in English."""
     yield
     words = sys.modules.get("helpers.launcher.words")
     if words is not None:
