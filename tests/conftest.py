@@ -31,3 +31,14 @@ def _no_language_stays_chosen() -> Iterator[None]:
     words = sys.modules.get("helpers.launcher.words")
     if words is not None:
         words._translations.clear()
+
+
+@pytest.fixture
+def in_english() -> Iterator[None]:
+    """The helpers speak English, and then the language of before."""
+    from helpers.lab.language import current, use
+
+    before = current()
+    use("en")
+    yield
+    use(before)

@@ -69,6 +69,8 @@ def build(
     """
     built: dict[Path, bytes] = {}
     failures: list[Failure] = []
+    for elsewhere in (ran or {}).values():
+        clean(elsewhere)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         # Only the kernels run side by side: CPython 3.11 cannot parse in two threads (python/cpython#106905).
         started: list[_Edition] = []
@@ -107,7 +109,6 @@ def _take_outputs(notebook: NotebookNode, stored: NotebookNode) -> None:
 
 def _other_kinds(edition: _Edition, ran: NotebookNode) -> Iterator[Failure]:
     """What a comparison of texts does not see: other streams, types, metadata than in the language that ran."""
-    clean(ran)
     for cell, other in zip(edition.notebook.cells, ran.cells, strict=True):
         if cell.cell_type == "code" and _kinds(cell) != _kinds(other):
             yield Failure(edition.name, cell.id, "other kinds of outputs than a run gives", "Run `make notebooks`")

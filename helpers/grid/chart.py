@@ -34,15 +34,20 @@ def panels(first: str, rows: Sequence[Row]) -> list[str]:
     return [_panel(first, value, _of(first, value, rows), width, head) for value in values]
 
 
+def each_once(rows: Sequence[Row]) -> bool:
+    """Whether a run came to its end, and in all that did each order was written once."""
+    good = [row for row in rows if not row.error]
+    return bool(good) and all(row.right for row in good)
+
+
 def judged(rows: Sequence[Row]) -> str:
     """The sign and the words for some runs: those of a guard."""
     good = [row for row in rows if not row.error]
-    wrong = [row for row in good if not row.right]
     if not good:
         return "? " + _("no run came to its end")
-    if not wrong:
+    if each_once(good):
         return "✓ " + _("each order was written once")
-    count = len(wrong)
+    count = sum(not row.right for row in good)
     said = ngettext("not exactly once in {count} of {all} run", "not exactly once in {count} of {all} runs", len(good))
     return "✗ " + said.format(count=count, all=len(good))
 
@@ -87,8 +92,7 @@ def _head(first: str, value: Any, rows: Sequence[Row]) -> float:
 
 
 def _panel(first: str, value: Any, rows: Sequence[Row], unit: float, head: float) -> str:
-    verdict = judged(rows)
-    safe = verdict.startswith("✓")
+    verdict, safe = judged(rows), each_once(rows)
     x, y = _PAD, _PAD + 1
     parts = [lettering(x, y, str(value), bold=True, mono=True)]
     for line in wrapped(in_words(first, value), _ROOM):

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from helpers.classroom.slides import PAGES
-from helpers.grid.chart import judged, legend, panels
+from helpers.grid.chart import each_once, legend, panels
 from helpers.grid.plan import Values
 from helpers.grid.results import Row
 from helpers.grid.words import in_words, row_in_words
@@ -80,7 +80,7 @@ def _charts(grid: Values, rows: Sequence[Row]) -> str:
 def _verdict(first: str, rows: Sequence[Row]) -> str:
     """What the charts show, in one sentence."""
     values = list(dict.fromkeys(row.values[first] for row in rows))
-    safe = [value for value in values if judged([row for row in rows if row.values[first] == value]).startswith("✓")]
+    safe = [value for value in values if each_once([row for row in rows if row.values[first] == value])]
     if len(safe) == len(values):
         return escape(_("Each order was written once in all of these runs."))
     if not safe:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,19 +12,13 @@ from helpers.classroom.notes_page import notes_page
 from helpers.classroom.teaching import heading_of, read_notes, step_titles
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Lesson, languages, read_course
-from helpers.lab.language import current, use
+from helpers.lab.language import use
 from helpers.lab.lesson_texts import LessonTexts
+
+pytestmark = pytest.mark.usefixtures("in_english")
 
 LESSONS = read_course(HERE).lessons
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
-
-
-@pytest.fixture(autouse=True)
-def in_english() -> Iterator[None]:
-    before = current()
-    use("en")
-    yield
-    use(before)
 
 
 @each_lesson

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,18 +12,11 @@ from helpers.course.syllabus import HERE, Lesson, read_course
 from helpers.grid.derived import WITH_GUARD, NotUsable, derive, digest_of, read
 from helpers.grid.plan import choose, read_experiment, runs
 from helpers.lab.errors import BadParameter
-from helpers.lab.language import current, use
+
+pytestmark = pytest.mark.usefixtures("in_english")
 
 LESSONS = read_course(HERE).lessons
 CONSUMER = read_course(HERE).lesson("idempotent-consumer")
-
-
-@pytest.fixture(autouse=True)
-def in_english() -> Iterator[None]:
-    before = current()
-    use("en")
-    yield
-    use(before)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
