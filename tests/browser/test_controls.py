@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,11 @@ def _saved(running: Server) -> set[str]:
     return {file.read_text(encoding="utf-8") for file in running.home.rglob("vocabulary-*.txt")}
 
 
+def _content(link: Locator) -> str:
+    """What a link with a data URL downloads."""
+    return base64.b64decode((link.get_attribute("href") or "").partition("base64,")[2]).decode("utf-8-sig")
+
+
 @pytest.fixture(scope="module")
 def opened(running: Server, playwright: Playwright, chromium: str) -> Iterator[tuple[Notebook, Seen]]:
     """One page for all tests: to load JupyterLab takes longer than what they look at."""
@@ -94,9 +100,11 @@ def test_a_vocabulary_answer_survives_the_kernel(lesson: tuple[Notebook, Seen], 
     field.press_sequentially(ANSWER)
     expect(notebook.page.locator(".once-live [role=status]").first).to_contain_text("✓")
     notebook.wait_for(lambda: ANSWER in _saved(running), f"the answer in {running.home}")
+    link = notebook.page.locator(".once-live a[download$='.csv']")
+    notebook.wait_for(lambda: ANSWER in _content(link), "the answer in the table to download")
 
     with notebook.page.expect_download() as download:
-        notebook.page.locator(".once-live a[download$='.csv']").click()
+        link.click()
     with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as stream:
         assert ANSWER in {row[2] for row in csv.reader(stream)}
 
