@@ -111,6 +111,11 @@ class Answers:
         return self.place.folder / self._below if self.place else None
 
     @property
+    def below(self) -> Path:
+        """Lesson and language: the part of `folder` that is the same wherever answers are kept."""
+        return self._below
+
+    @property
     def notice(self) -> str | None:
         """A warning in the reader's language when answers are not kept where they should be, else None."""
         place = self.place
@@ -166,6 +171,11 @@ class Answers:
             self._known[name] = self.read(name)
             self._replaced.pop(name, None)
             return self._known[name]
+
+    def forget(self, name: str) -> None:
+        """Let the next `write` keep a copy of what is there, although this notebook has seen it."""
+        with self._lock:
+            self._known.pop(_checked(name), None)
 
     def write(self, name: str, text: str) -> Path:
         """Save one answer and give its file. Complete or not at all: a reader never sees half of it.

@@ -126,7 +126,7 @@ class LivePanel:
         # anywidget takes the listeners of the base view away, and with them the sign that the kernel is gone, which
         # kept.py looks for: a box of ipywidgets around it has that sign.
         self.root = ipywidgets.VBox([self.widget], layout=ipywidgets.Layout(overflow="visible"))
-        self.widget.on_press(self._pressed)
+        self.widget.on_entry(self._pressed, answer_first=True)
         self._playing: threading.Thread | None = None
         self.show_armed()
 
@@ -246,6 +246,9 @@ def _rows(shown: Sequence[Control]) -> list[list[Any]]:
 
 def _words() -> dict[str, str]:
     """The texts of the page that are not of one fault."""
+    # It brings anywidget, which only a live page needs.
+    from helpers.show.delivered import unheard
+
     (clear,) = controls([DISARM_ALL])
     return {
         "title": _("Fault controls"),
@@ -266,7 +269,7 @@ def _words() -> dict[str, str]:
         "done": labelled(_("done"), ""),
         # Translators: a mark before a step of a demonstration: this step is played at the next press.
         "now": labelled(_("next"), ""),
-        "busy": _("At work …"),
+        "unheard": unheard(),
     }
 
 

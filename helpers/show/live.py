@@ -1,4 +1,4 @@
-"""What the live widgets share: one root, rows that wrap in a narrow pane, and texts that are not cut off.
+"""What the live widgets share: one root, and texts that are not cut off.
 
 Core ipywidgets give a button or an HTML text one line of a fixed height in pixels. The few rules below undo
 that; they are scoped to our own roots.
@@ -21,19 +21,16 @@ _CUT = (
 _STYLE = (
     f"""<style>
 .once-cut, {_CUT} .once-saved {{display: none}}
-{_CUT} .once-cut {{display: block}}
-{_CUT} .once-answer:not(:focus-within) .once-cut {{display: none}}
+{_CUT} .once-cut, .once-late .once-cut {{display: block}}
+.once-late .once-saved, {_CUT} .once-answer:not(:focus-within):not(.once-late) .once-cut {{display: none}}
+.once-waiting .once-saved {{visibility: hidden; transition: visibility 0s .3s}}
 </style>"""
     + """<style>
 .once-live {font-size: var(--jp-content-font-size1, 1em); --jp-widgets-font-size: 1em}
 .once-live .widget-html {height: auto; min-height: 0}
 .once-live .widget-html-content {
   line-height: 1.45; white-space: normal; overflow-wrap: break-word; font-size: 1em}
-.once-live .once-row {
-  border-top: 1px solid var(--jp-border-color1, #bdbdbd); padding: .4em 0; gap: .3em 1em; overflow: visible}
-.once-live .once-row > * {margin: 0; min-width: 0}
 .once-live {container-type: inline-size}
-@container (max-width: 36em) {.once-live .once-head {display: none}}
 .once-live .jupyter-button {
   white-space: normal; overflow: visible; height: auto; min-height: 2.2em; line-height: 1.35; font-size: 1em;
   margin: .15em 0; padding: .35em .8em; border: 1px solid var(--jp-content-font-color2, #616161)}
@@ -42,18 +39,10 @@ _STYLE = (
 .once-live .once-choice {text-align: left}
 .once-live .once-chosen {
   outline: .15em solid var(--jp-brand-color1, #1976d2); outline-offset: -.15em; font-weight: bold}
-.once-live .widget-text input, .once-live textarea {border: 1px solid var(--jp-content-font-color2, #616161)}
-.once-live .widget-text input:focus-visible, .once-live .widget-textarea textarea:focus-visible {
+.once-live .widget-text input {border: 1px solid var(--jp-content-font-color2, #616161)}
+.once-live .widget-text input:focus-visible {
   outline: .15em solid var(--jp-content-font-color1, currentColor) !important; outline-offset: 0;
   border-color: var(--jp-content-font-color1, currentColor)}
-.once-live ::placeholder {color: var(--jp-content-font-color2, #616161); opacity: 1}
-.once-live .widget-textarea {height: auto}
-.once-live .widget-textarea textarea {
-  font: inherit; font-size: 1em; line-height: 1.4; min-height: 3.2em; resize: vertical}
-.once-live .once-field {flex-direction: column; align-items: stretch}
-.once-live .once-field > .widget-label {width: auto; text-align: left; line-height: 1.4}
-@container (min-width: 36em) {.once-live .once-field > .widget-label {
-  position: absolute; width: 1px; height: 1px; margin: 0; padding: 0; overflow: hidden; clip-path: inset(50%)}}
 .once-live .widget-text, .once-live .widget-label {height: auto; font-size: 1em; white-space: normal}
 .once-live .widget-text {flex-wrap: wrap}
 .once-live .widget-text > .widget-label {max-width: 100%; overflow: visible; text-overflow: clip}
@@ -91,23 +80,7 @@ def words(html: str, *, style: bool = False) -> ipywidgets.HTML:
 
 
 def while_connected(saved: str) -> str:
-    """HTML that says that something is saved. While the page has no connection to the kernel, it says the contrary."""
-    cut = sign("!") + plain(_("No connection: what you type now is not saved yet.")).html
+    """HTML that says that something is saved. While the kernel does not answer the page, it says the contrary."""
+    not_yet = _("The kernel does not answer. What you type is not saved yet: the page sends it again until it is.")
+    cut = sign("!") + plain(not_yet).html
     return f'<div class="once-saved">{saved}</div><div class="once-cut">{box("open", cut)}</div>'
-
-
-def row(cells: Sequence[str | ipywidgets.Widget], flexes: Sequence[str], *, head: bool = False) -> ipywidgets.Widget:
-    """Cells side by side, one below the other where the pane is too narrow. `flexes`: CSS, one per cell.
-
-    A `head` names the columns; where the cells stand one below the other, there are none.
-    """
-    children = []
-    for cell, flex in zip(cells, flexes, strict=True):
-        child = words(cell) if isinstance(cell, str) else cell
-        child.layout.flex = flex
-        children.append(child)
-    line = ipywidgets.HBox(children, layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start"))
-    line.add_class("once-row")
-    if head:
-        line.add_class("once-head")
-    return line

@@ -13,10 +13,10 @@ import ipywidgets
 
 from helpers.copies.learner import Copies, Copy, NoSuchCopy, opened_page
 from helpers.lab.errors import LabError
-from helpers.lab.language import _, current
+from helpers.lab.language import _
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import beside_cells, root
+from helpers.show.live import root
 from helpers.show.markup import box, code, heading, page, paragraph, plain, sign
 from helpers.show.note import ShownNote
 
@@ -131,26 +131,25 @@ class _LiveAfresh:
         self._asked: str | None = None
         self._choices = Choices(
             label=_("Start a lesson afresh"),
-            language=current(),
             choices=[plain(title).html for title in titles.values()],
             yours=f"✎\u00a0{_('press once more')}",
         )
-        self._choices.observe(shown_errors(self._show)(self._press), names="presses")
+        self._choices.on_choice(shown_errors(self._show)(self._press))
         opening = heading(_("Start a lesson afresh")) + paragraph(plain(_advice()))
         self.root = root(opening, [self._choices])
 
-    def _press(self, _change: Mapping[str, Any]) -> None:
-        slug = self._slugs[self._choices.chosen - 1]
+    def _press(self, number: int) -> None:
+        slug = self._slugs[number - 1]
         if slug != self._asked:
             self._asked = slug
             self._show(page([box("open", sign("!") + plain(_question()).html)]))
             return
-        self._asked, self._choices.chosen = None, 0
+        self._asked = None
+        self._choices.show(chosen=0)
         self._show(self._start(slug).html())
 
     def _show(self, html: str) -> None:
-        self._choices.said = html
-        beside_cells(self._choices)
+        self._choices.show(said=html)
 
 
 def _question() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +10,10 @@ import ipywidgets
 from helpers.lab import lesson_texts
 from helpers.lab.answers import Answers
 from helpers.lab.errors import LabError
-from helpers.lab.language import _, current, labelled
+from helpers.lab.language import _, labelled
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import beside_cells, root
+from helpers.show.live import root
 from helpers.show.markup import box, heading, page, paragraph, plain, prose, sign, without_marks
 
 
@@ -122,11 +121,10 @@ class _LiveQuestion:
         self._prediction = prediction
         self._choices = Choices(
             label=without_marks(question.question),
-            language=current(),
             choices=[f"{number}. {prose(choice.text).html}" for number, choice in enumerate(question.choices, start=1)],
             yours=f"✎\u00a0{_('your choice')}",
         )
-        self._choices.observe(shown_errors(self._show)(self._choose), names="presses")
+        self._choices.on_choice(shown_errors(self._add)(self._choose))
         opening = heading(_("Predict")) + paragraph(prose(question.question))
         self.root = root(opening, [self._choices])
         self.load()
@@ -134,19 +132,16 @@ class _LiveQuestion:
     def load(self) -> None:
         """Show the choice that is kept."""
         chosen = self._prediction.chosen
-        self._choices.chosen = chosen or 0
         if chosen is None:
-            self._choices.said = page([paragraph(plain(_("Choose before you run the next cell.")), soft=True)])
+            said = page([paragraph(plain(_("Choose before you run the next cell.")), soft=True)])
         else:
-            self._choices.said = self._prediction.feedback(chosen).html()
-        beside_cells(self._choices)
+            said = self._prediction.feedback(chosen).html()
+        self._choices.show(chosen=chosen or 0, said=said)
 
-    def _choose(self, _change: Mapping[str, Any]) -> None:
-        number = self._choices.chosen
+    def _choose(self, number: int) -> None:
         # Said before it is kept: a folder that cannot be written to must not cost the explanation.
-        self._choices.said = self._prediction.feedback(number).html()
-        beside_cells(self._choices)
+        self._choices.show(said=self._prediction.feedback(number).html())
         self._prediction.answer(number)
 
-    def _show(self, html: str) -> None:
-        self._choices.said += html
+    def _add(self, html: str) -> None:
+        self._choices.show(said=self._choices.said + html)

@@ -7,7 +7,6 @@ Elsewhere it is a plain table, always with blank cells: what a learner wrote nev
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import os
@@ -23,7 +22,7 @@ from helpers.lab.language import _, current, labelled, ngettext
 from helpers.lab.lesson_texts import VocabularyRow
 from helpers.show.bundle import bundle
 from helpers.show.callbacks import shown_errors
-from helpers.show.live import beside_cells, root, row, while_connected
+from helpers.show.live import root, while_connected
 from helpers.show.markup import (
     Cell,
     Table,
@@ -39,7 +38,6 @@ from helpers.show.markup import (
     without_marks,
 )
 
-_COLUMNS = ("1 1 8em", "3 1 15em", "3 1 15em")
 _LINES_ON_PAPER = 2
 _PRINTED = """body{font-family:sans-serif;margin:1.5em;color:#000;background:#fff}
 h1{font-size:1.3em;margin:0 0 .6em}
@@ -189,91 +187,91 @@ class Compared:
 
 
 class _LiveTable:
-    """The widgets of one vocabulary."""
+    """The vocabulary on the page, and what it does with what the learner types."""
 
     def __init__(self, vocabulary: Vocabulary, entries: Sequence[VocabularyRow], answers: Answers) -> None:
+        # anywidget is only needed by a live page, and importing it takes its time.
+        from helpers.show.vocabulary_widget import VocabularyWidget
+
         self._vocabulary = vocabulary
         self._answers = answers
-        self._loading = False
         self._unsaved: set[str] = set()  # tried again with the next key stroke anywhere in the table
-        self._status = ipywidgets.HTML()
-        self._downloads = ipywidgets.HTML()
-        self._fields: dict[str, ipywidgets.Textarea] = {}
-        self._marks: dict[str, ipywidgets.HTML] = {}
         self._models = {entry.id: entry.model for entry in entries if not entry.example}
-        self._compared: dict[str, ipywidgets.HTML] = {}
+        self._texts = dict.fromkeys(self._models, "")
+        self._marks = dict.fromkeys(self._models, "")
+        self.widget = VocabularyWidget(
+            entries=[_shown(entry) for entry in entries],
+            place="/".join(answers.below.parts),
+            words={
+                "heads": [_("Word"), _("Meaning"), _("Example")],
+                "placeholder": _("Write your own example here"),
+                "files": [
+                    {"kind": "table", "label": _("Download as a table (CSV)")},
+                    {"kind": "page", "label": _("Download a page to print (HTML)")},
+                    {"kind": "empty", "label": _("Download an empty page for a class (HTML)")},
+                ],
+            },
+        )
+        self.widget.on_entry(self._entered)
         first = paragraph(
             plain(_("Write your own example first. Then you can open a good answer and compare.")), soft=True
         )
-        rows = [row([_bold(_("Word")), _bold(_("Meaning")), _bold(_("Example"))], _COLUMNS, head=True)]
-        for entry in entries:
-            example = prose(entry.example).html if entry.example else self._field(entry)
-            rows.append(row([_bold(entry.word), prose(entry.meaning).html, example], _COLUMNS))
-        self.root = root(heading(_("Vocabulary")) + first, [*rows, self._status, self._downloads])
+        self.root = root(heading(_("Vocabulary")) + first, [self.widget])
         self.load()
 
     def load(self) -> None:
         """Put what is saved into the fields."""
-        self._loading = True
-        try:
-            for name, field in self._fields.items():
-                if name not in self._unsaved:
-                    field.value = self._answers.take(_file(name))
-                    self._mark(name)
-        finally:
-            self._loading = False
-        beside_cells(*self._fields.values())
-        self._say()
+        for name in self._texts:
+            if name not in self._unsaved:
+                self._texts[name] = self._answers.take(_file(name))
+                self._mark(name)
+        self._show()
 
-    def _field(self, entry: VocabularyRow) -> ipywidgets.Widget:
-        name = entry.id
-        field = ipywidgets.Textarea(
-            placeholder=_("Write your own example here"),
-            # A label of its own: seen in a narrow pane, where no heading stands above, and always read aloud.
-            description=_("Your example: {word}").format(word=without_marks(entry.word)),
-            rows=2,
-            continuous_update=True,
-            layout=ipywidgets.Layout(width="100%", height="auto", margin="0"),
-        )
-        field.add_class("once-field")
-        self._fields[name] = field
-        self._marks[name] = ipywidgets.HTML()
-        self._compared[name] = ipywidgets.HTML()
+    def _entered(self, content: Mapping[str, Any]) -> dict[str, str] | None:
+        """A message of the page: a text that was typed, or a file that is asked for."""
+        if "file" in content:
+            return self._download(content["file"])
+        name, text = str(content["entry"]), str(content["text"])
+        if content.get("left") and not text.startswith(self._texts[name]):
+            # It has waited since before this kernel: what was saved meanwhile is news to the learner, so it is kept.
+            self._answers.forget(_file(name))
+        self._typed(name, text)
+        return None
 
-        @shown_errors(lambda html: self._show_error(name, html))
-        def save(change: Mapping[str, Any]) -> None:
-            if self._loading:
-                return
-            self._unsaved.add(name)
+    def _typed(self, name: str, text: str) -> None:
+        self._texts[name] = text
+        self._unsaved.add(name)
+
+        @shown_errors(lambda html: self._mark(name, html))
+        def save() -> None:
             for waiting in [name, *sorted(self._unsaved - {name})]:
-                self._answers.write(_file(waiting), self._fields[waiting].value)
+                self._answers.write(_file(waiting), self._texts[waiting])
                 self._unsaved.discard(waiting)
                 self._mark(waiting)
-            self._say()
 
-        field.observe(save, names="value")
-        answer = ipywidgets.VBox([field, self._marks[name], self._compared[name]])
-        answer.add_class("once-answer")
-        return answer
+        save()
+        self._show()
 
-    def _mark(self, name: str) -> None:
-        """Say below a field whether it is saved, and offer a good answer to who has written one."""
+    def _mark(self, name: str, error: str = "") -> None:
+        """What stands below a field: whether it is saved, and what else there is to know."""
         if name in self._unsaved:
             said = f"{sign('✗')}<strong>{plain(_('Not saved.')).html}</strong>"
-        elif self._fields[name].value.strip():
+        elif self._texts[name].strip():
             said = sign("✓") + plain(_("Saved.")).html
         else:
             said = ""
         status = f'<div role="status" aria-live="polite">{while_connected(said)}</div>'
-        self._marks[name].value = page([status, *self._from_elsewhere(name)])
-        model = self._models[name] if self._fields[name].value.strip() else ""
-        # The same value again is no change: what the learner has opened stays open while they type.
-        self._compared[name].value = page([folded(_("Compare with a good answer"), prose(model))]) if model else ""
+        self._marks[name] = page([status, *self._from_elsewhere(name)]) + error
+
+    def _good(self, name: str) -> str:
+        """A good answer, for who has written one."""
+        model = self._models[name] if self._texts[name].strip() else ""
+        return page([folded(_("Compare with a good answer"), prose(model))]) if model else ""
 
     def _from_elsewhere(self, name: str) -> list[str]:
         """What a second notebook had written here before this one wrote: still there, and shown on request."""
         other = self._answers.replaced(_file(name))
-        if other is None or other.text.strip() == self._fields[name].value.strip():
+        if other is None or other.text.strip() == self._texts[name].strip():
             return []
         kept = f'<p style="margin:.2em 0;white-space:pre-wrap">{plain(other.text).html}</p>'
         where = paragraph(
@@ -282,51 +280,60 @@ class _LiveTable:
         said = sign("!") + plain(_("Another notebook had written something else here.")).html
         return [box("open", said + folded(_("Show the other text"), Cell(other.text, kept + where)))]
 
-    def _say(self) -> None:
+    def _show(self) -> None:
+        self.widget.show(
+            texts=dict(self._texts),
+            marks=dict(self._marks),
+            good={name: self._good(name) for name in self._texts},
+            status=self._status(),
+        )
+
+    def _status(self) -> str:
         """What is filled in, in words, and where it is kept when that is not the usual place."""
-        total = len(self._fields)
-        filled = sum(bool(field.value.strip()) for field in self._fields.values())
+        if self._unsaved:
+            waiting = ngettext("{count} example is not saved.", "{count} examples are not saved.", len(self._unsaved))
+            return page([box("bad", sign("✗") + plain(waiting.format(count=len(self._unsaved))).html)])
+        total = len(self._texts)
+        filled = sum(bool(text.strip()) for text in self._texts.values())
         sentence = ngettext(
             "{filled} of {total} example is filled in. It is saved as you type.",
             "{filled} of {total} examples are filled in. They are saved as you type.",
             total,
         ).format(filled=filled, total=total)
-        if self._unsaved:
-            waiting = ngettext("{count} example is not saved.", "{count} examples are not saved.", len(self._unsaved))
-            self._status.value = page([box("bad", sign("✗") + plain(waiting.format(count=len(self._unsaved))).html)])
-            return
         body = sign("✓") + plain(sentence).html
         notice = self._answers.notice
         if notice:
             body += paragraph(plain(labelled(_("Please note"), notice)))
-        self._status.value = page([while_connected(box("open" if notice else "good", body))])
-        self._downloads.value = self._links()
+        return page([while_connected(box("open" if notice else "good", body))])
 
-    def _show_error(self, name: str, html: str) -> None:
-        self._mark(name)
-        self._marks[name].value += html
-        self._say()
-
-    def _links(self) -> str:
-        sheet, paper = self._vocabulary.csv().encode("utf-8-sig"), self._vocabulary.printable().encode()
-        for_class = self._vocabulary.printable(blank_lines=True).encode()
+    def _download(self, kind: str) -> dict[str, str]:
+        """A file of the table as it is now. What was typed came before: messages of one page keep their order."""
         name = f"vocabulary-{current()}"
-        links = [
-            _download(_("Download as a table (CSV)"), f"{name}.csv", "text/csv", sheet),
-            _download(_("Download a page to print (HTML)"), f"{name}.html", "text/html", paper),
-            _download(_("Download an empty page for a class (HTML)"), f"{name}-empty.html", "text/html", for_class),
-        ]
-        return page([f'<p style="margin:.3em 0">{" · ".join(links)}</p>'])
+        if kind == "table":
+            # The mark by which spreadsheets know UTF-8.
+            return {
+                "name": f"{name}.csv",
+                "type": "text/csv;charset=utf-8",
+                "content": "\ufeff" + self._vocabulary.csv(),
+            }
+        blank_lines = kind == "empty"
+        content = self._vocabulary.printable(blank_lines=blank_lines)
+        return {"name": f"{name}{'-empty' * blank_lines}.html", "type": "text/html;charset=utf-8", "content": content}
+
+
+def _shown(entry: VocabularyRow) -> dict[str, Any]:
+    """An entry as the page takes it; the example is None where the learner writes one."""
+    return {
+        "id": entry.id,
+        "word": _bold(entry.word),
+        "meaning": prose(entry.meaning).html,
+        "example": prose(entry.example).html if entry.example else None,
+        "label": _("Your example: {word}").format(word=without_marks(entry.word)),
+    }
 
 
 def _bold(source: str) -> str:
     return f"<strong>{prose(source).html}</strong>"
-
-
-def _download(label: str, name: str, kind: str, content: bytes) -> str:
-    address = f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode('ascii')}"
-    style = "color:var(--jp-content-link-color,#1565c0);text-decoration:underline"
-    return f'<a download="{name}" href="{address}" style="{style}">{escape(label)}</a>'
 
 
 def _file(name: str) -> str:

@@ -53,6 +53,12 @@ RECONNECT = f"""async () => {{
 # As when a network or a proxy closes the connection; the page is to be offline, or it connects again at once.
 CUT = "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel._ws.close()"
 
+# As when a connection is dead and nobody has noticed: what the page sends is lost without an error.
+LOSE = """() => {
+  window.jupyterapp.shell.currentWidget.sessionContext.session.kernel._ws.send = () => {};
+}"""
+LOSE_NO_MORE = "() => { delete window.jupyterapp.shell.currentWidget.sessionContext.session.kernel._ws.send; }"
+
 START_CELL = """(wanted) => {
   const {content} = window.jupyterapp.shell.currentWidget;
   const index = [...content.model.cells].findIndex(cell => cell.id === wanted);

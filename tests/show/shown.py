@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+if TYPE_CHECKING:
+    from helpers.show.delivered import Delivered
+
+_NUMBERS = count(1)
 
 VOID = {"br", "hr", "meta", "link", "img", "input"}
 
@@ -43,3 +50,15 @@ class Outline(HTMLParser):
 def inside(widget: Any, kind: type) -> list[Any]:
     found = [widget] if isinstance(widget, kind) else []
     return found + [one for child in getattr(widget, "children", ()) for one in inside(child, kind)]
+
+
+def enter(widget: Delivered, content: dict[str, Any], *, key: str = "key", number: int | None = None) -> list[Any]:
+    """What the page sends when something is entered; gives what the kernel sends back to the page.
+
+    `number` counts the messages of one page; without one, it is a new message.
+    """
+    sent: list[Any] = []
+    with patch.object(widget, "send", sent.append):
+        message = {"page": "a page", "key": key, "number": next(_NUMBERS) if number is None else number}
+        widget._handle_custom_msg({**message, "content": content}, [])
+    return sent

@@ -14,7 +14,7 @@ from helpers.show import own_progress, progress
 from helpers.show.own_copy import NotStartedAfresh, StartAfresh, changed_lesson, changed_note
 from helpers.show.ready import Ready
 from tests.copies.conftest import run_all, type_into
-from tests.show.shown import Outline
+from tests.show.shown import Outline, enter
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "02_idempotent_consumer.ipynb"
@@ -142,8 +142,7 @@ def test_a_lesson_begins_afresh_at_the_second_press(no_widgets: None) -> None:
     choices = control.widget.children[1]
 
     def press(number: int) -> None:
-        choices.chosen = number
-        choices.presses += 1
+        enter(choices, {"number": number})
 
     press(1)
     assert "Save and close" in choices.said

@@ -11,7 +11,7 @@ from helpers.lab.lesson_texts import Prediction as Question
 from helpers.show.bundle import WIDGET_VIEW
 from helpers.show.choices import Choices
 from helpers.show.prediction import Prediction
-from tests.show.shown import Outline, inside
+from tests.show.shown import Outline, enter, inside
 
 pytestmark = pytest.mark.usefixtures("no_widgets")
 
@@ -32,8 +32,7 @@ def choices(prediction: Prediction) -> Choices:
 
 def press(prediction: Prediction, number: int) -> None:
     """What the page sends when a button is pressed."""
-    found = choices(prediction)
-    found.set_state({"chosen": number, "presses": found.presses + 1})
+    enter(choices(prediction), {"number": number})
 
 
 def shown(prediction: Prediction) -> str:

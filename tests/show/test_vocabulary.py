@@ -6,14 +6,14 @@ import csv
 import io
 from pathlib import Path
 
-import ipywidgets
 import pytest
 
 from helpers.lab.answers import AnswerNotSaved, Answers
 from helpers.lab.lesson_texts import VocabularyRow
 from helpers.show.bundle import WIDGET_VIEW
 from helpers.show.vocabulary import Vocabulary
-from tests.show.shown import Outline, inside
+from helpers.show.vocabulary_widget import VocabularyWidget
+from tests.show.shown import Outline, enter, inside
 
 pytestmark = pytest.mark.usefixtures("no_widgets")
 
@@ -28,8 +28,14 @@ def made(answers: Answers) -> Vocabulary:
     return Vocabulary(ROWS, answers, lesson="Repeat & keep")
 
 
-def fields(vocabulary: Vocabulary) -> list[ipywidgets.Textarea]:
-    return inside(vocabulary.widget, ipywidgets.Textarea)
+def table(vocabulary: Vocabulary) -> VocabularyWidget:
+    (found,) = inside(vocabulary.widget, VocabularyWidget)
+    return found
+
+
+def write(vocabulary: Vocabulary, name: str, text: str, **more: object) -> None:
+    """As on the page."""
+    assert enter(table(vocabulary), {"entry": name, "text": text, **more})
 
 
 def lines_in(printed: str) -> int:
@@ -37,41 +43,44 @@ def lines_in(printed: str) -> int:
 
 
 def page_text(vocabulary: Vocabulary) -> str:
-    return "".join(html.value for html in inside(vocabulary.widget, ipywidgets.HTML))
+    shown = table(vocabulary)
+    return "".join([*shown.marks.values(), *shown.good.values(), shown.status])
 
 
 def test_what_is_typed_is_there_in_the_next_kernel(answers: Answers) -> None:
-    fields(made(answers))[0].value = "La condition de l’écriture"
+    write(made(answers), "guard", "La condition de l’écriture")
     again = made(answers)
     assert again.examples == {"guard": "La condition de l’écriture", "race": ""}
-    assert fields(again)[0].value == "La condition de l’écriture"
+    assert table(again).texts == again.examples
 
 
 def test_only_blank_examples_have_a_field_and_each_has_a_name(answers: Answers) -> None:
-    made_fields = fields(made(answers))
-    assert [field.description for field in made_fields] == ["Your example: guard", "Your example: race"]
+    entries = table(made(answers)).entries
+    assert [entry["label"] for entry in entries if entry["example"] is None] == [
+        "Your example: guard",
+        "Your example: race",
+    ]
 
 
 def test_the_status_says_in_words_what_is_saved(answers: Answers) -> None:
     vocabulary = made(answers)
     assert "0 of 2" in page_text(vocabulary)
-    fields(vocabulary)[1].value = "two"
+    write(vocabulary, "race", "two")
     assert "1 of 2" in page_text(vocabulary)
     assert page_text(vocabulary).count("Saved.") == 1
-    cut = page_text(vocabulary).count("No connection: what you type now is not saved yet.")
-    assert cut == 3, "beside both fields and below the table, while the page has no connection"
+    cut = page_text(vocabulary).count("The kernel does not answer. What you type is not saved yet")
+    assert cut == 3, "beside both fields and below the table, while the kernel does not answer"
 
 
 def test_a_failure_to_save_is_shown_and_the_text_stays(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = made(answers)
-    field, other = fields(vocabulary)
 
     def refuse(name: str, text: str) -> Path:
         raise AnswerNotSaved("<i>No</i> room.", "The disk is full.", "Free some space.")
 
     with monkeypatch.context() as patch:
         patch.setattr(answers, "write", refuse)
-        field.value = "precious"
+        write(vocabulary, "guard", "precious")
         shown = page_text(vocabulary)
         assert "Not saved." in shown
         assert ">Saved." not in shown
@@ -79,8 +88,8 @@ def test_a_failure_to_save_is_shown_and_the_text_stays(answers: Answers, monkeyp
         assert "&lt;i&gt;No&lt;/i&gt; room." in shown
         assert "Free some space." in shown
     vocabulary.refresh()
-    assert field.value == "precious", "a refresh must not replace what could not be saved"
-    other.value = "saved again"
+    assert table(vocabulary).texts["guard"] == "precious", "a refresh must not replace what could not be saved"
+    write(vocabulary, "race", "saved again")
     assert "2 of 2" in page_text(vocabulary)
     assert page_text(vocabulary).count("Saved.") == 2
     assert "Not saved." not in page_text(vocabulary)
@@ -95,7 +104,7 @@ def test_the_bundle_has_static_forms_beside_the_widget(answers: Answers) -> None
 def test_the_static_form_never_shows_an_answer(answers: Answers) -> None:
     blank = made(answers)
     before = (blank.text(), blank.html())
-    fields(blank)[0].value = "secret"
+    write(blank, "guard", "secret")
     assert (blank.text(), blank.html()) == before
     assert (made(answers).text(), made(answers).html()) == before
     outline = Outline(blank.html())
@@ -107,19 +116,19 @@ def test_the_static_form_never_shows_an_answer(answers: Answers) -> None:
 
 def test_write_is_the_plain_method_behind_the_fields(answers: Answers) -> None:
     vocabulary = made(answers)
-    field = fields(vocabulary)[0]
+    shown = table(vocabulary)
     vocabulary.write("guard", "written by a method")
-    assert field.value == "written by a method"
+    assert shown.texts["guard"] == "written by a method"
     with pytest.raises(KeyError):
         vocabulary.write("duplicate", "has an example already")
 
 
 def test_refresh_shows_what_another_notebook_wrote(answers: Answers) -> None:
     vocabulary = made(answers)
-    field = fields(vocabulary)[0]
+    shown = table(vocabulary)
     made(answers).write("guard", "from the other notebook")
     vocabulary.refresh()
-    assert field.value == "from the other notebook"
+    assert shown.texts["guard"] == "from the other notebook"
 
 
 def test_csv_round_trip(answers: Answers, tmp_path: Path) -> None:
@@ -154,38 +163,56 @@ def test_the_printed_page_has_lines_to_write_on(answers: Answers, tmp_path: Path
     Outline(own)
 
 
-def test_the_live_page_offers_its_downloads_without_a_server(answers: Answers) -> None:
-    links = Outline(page_text(made(answers)).replace("<br>", "")).all("a")
-    assert [link["download"] for link in links] == [
-        "vocabulary-en.csv",
-        "vocabulary-en.html",
-        "vocabulary-en-empty.html",
-    ]
-    assert all(str(link["href"]).startswith("data:text/") for link in links)
+def test_the_live_page_is_given_its_files_with_what_was_typed_last(answers: Answers) -> None:
+    vocabulary = made(answers)
+    kinds = [file["kind"] for file in table(vocabulary).words["files"]]
+    write(vocabulary, "guard", "to the last <letter>")
+    files = {}
+    for kind in kinds:
+        (answered,) = enter(table(vocabulary), {"file": kind}, key=f"file {kind}")
+        files[answered["answer"]["name"]] = answered["answer"]["content"]
+    assert list(files) == ["vocabulary-en.csv", "vocabulary-en.html", "vocabulary-en-empty.html"]
+    sheet, paper, empty = files.values()
+    assert sheet == "\ufeff" + vocabulary.csv(), "the mark by which spreadsheets know UTF-8"
+    assert "to the last <letter>" in sheet
+    assert "to the last &lt;letter&gt;" in paper
+    assert "to the last" not in empty
+
+
+def test_a_text_that_is_sent_again_is_answered_again_and_written_once(answers: Answers) -> None:
+    """What the page cannot know: whether the text was lost, or only the answer."""
+    vocabulary = made(answers)
+    typed = {"entry": "guard", "text": "first"}
+    first = enter(table(vocabulary), typed, key="guard", number=7)
+    vocabulary.write("guard", "written since by a method")
+    assert enter(table(vocabulary), typed, key="guard", number=7) == first
+    assert first == [{"page": "a page", "had": "guard", "number": 7, "answer": None}]
+    assert vocabulary.examples["guard"] == "written since by a method"
+    enter(table(vocabulary), {**typed, "text": "older"}, key="guard", number=6)
+    assert vocabulary.examples["guard"] == "written since by a method", "overtaken by what was typed later"
+
+
+def test_a_text_that_was_left_on_the_page_replaces_nothing_unseen(answers: Answers) -> None:
+    made(answers).write("guard", "The cond")
+    made(answers).write("race", "written in another window")
+    vocabulary = made(again(answers))
+    write(vocabulary, "guard", "The condition", left=True)
+    assert "Another notebook" not in page_text(vocabulary), "the learner has only gone on writing"
+    write(vocabulary, "race", "left here", left=True)
+    assert vocabulary.examples == {"guard": "The condition", "race": "left here"}
+    assert "written in another window" in page_text(vocabulary)
 
 
 def test_a_good_answer_is_offered_to_who_has_written_one(answers: Answers) -> None:
     vocabulary = made(answers)
-    guard, race = fields(vocabulary)
-    race.value = "no model"
+    write(vocabulary, "race", "no model")
     assert "Compare with" not in page_text(vocabulary), "this word has no model answer"
-    guard.value = "mine"
+    write(vocabulary, "guard", "mine")
     outline = Outline(page_text(vocabulary))
     assert outline.words.count("Compare with a good answer") == 1
     assert "attribute_not_exists(id)" in outline.text
-    guard.value = " "
+    write(vocabulary, "guard", " ")
     assert "attribute_not_exists(id)" not in page_text(vocabulary)
-
-
-def test_a_good_answer_that_is_open_stays_open_while_the_learner_types(answers: Answers) -> None:
-    vocabulary = made(answers)
-    field = fields(vocabulary)[0]
-    field.value = "m"
-    (shown,) = [html for html in inside(vocabulary.widget, ipywidgets.HTML) if "Compare with" in html.value]
-    drawn: list[object] = []
-    shown.observe(drawn.append, names="value")
-    field.value = "mine"
-    assert drawn == []
 
 
 def test_compare_puts_what_was_written_beside_good_answers(answers: Answers) -> None:
@@ -202,20 +229,19 @@ def test_compare_puts_what_was_written_beside_good_answers(answers: Answers) -> 
 
 def test_a_second_notebook_erases_nothing_and_says_so(answers: Answers) -> None:
     first, second = made(answers), made(again(answers))
-    fields(second)
+    table(second)
     first.write("guard", "from the <first>")
-    field = fields(second)[0]
-    field.value = "f"
-    field.value = "from the second"
+    write(second, "guard", "f")
+    write(second, "guard", "from the second")
     outline = Outline(page_text(second))
     assert "Another notebook had written something else here." in outline.words
     assert "from the <first>" in outline.words
     assert answers.read("vocabulary-guard") == "from the second"
-    field.value = "from the <first>"
+    write(second, "guard", "from the <first>")
     assert "Another notebook" not in page_text(second), "both have the same text now"
     first.write("race", "unseen")
-    field.value = "typing in another field"
-    fields(second)[1].value = "r"
+    write(second, "guard", "typing in another field")
+    write(second, "race", "r")
     assert "unseen" in page_text(second)
     second.refresh()
     assert "unseen" not in page_text(second), "asked for again, the table shows what is saved now"

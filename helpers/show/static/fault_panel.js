@@ -1,22 +1,6 @@
 // The fault panel on the page. All texts come from Python; what is HTML was made and escaped there.
 
-function make(tag, options = {}, children = []) {
-  const { text, html, ...attributes } = options;
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
-  }
-  if (text !== undefined) element.textContent = text;
-  if (html !== undefined) element.innerHTML = html;
-  element.append(...children.filter(Boolean));
-  return element;
-}
-
-function button(label, press, options = {}) {
-  const made = make("button", { type: "button", text: label, ...options });
-  made.addEventListener("click", press);
-  return made;
-}
+let presses = 0;
 
 function controlRow(control, send) {
   let input = null;
@@ -93,13 +77,15 @@ function presetCard(preset, words, send, opened) {
 
 function render({ model, el }) {
   const words = model.get("words");
-  const send = (message) => model.send(message);
+  const sent = delivery(model);
+  const send = (message) => sent.send(`press ${presses += 1}`, message);
 
   const status = make("span", { role: "status", class: "once-status" });
   const disarm = button(words.disarm, () => send({ method: "clear" }), {
     class: "once-disarm", title: words["disarm-sentence"], "data-method": "clear",
   });
   const armed = make("ul", { role: "list", class: "once-armed", "aria-label": words.armed });
+  const unheard = make("div", { class: "once-said", role: "status" });
   const cards = model.get("presets").map((preset, place) => presetCard(preset, words, send, place === 0));
   const demonstrations = make("details", { class: "once-group", "data-group": "demonstrations", open: true }, [
     make("summary", {}, [words.demonstrations, make("span", { class: "once-count", text: ` (${cards.length})` })]),
@@ -110,6 +96,7 @@ function render({ model, el }) {
     make("div", { class: "once-bar" }, [
       make("div", { class: "once-line" }, [make("strong", { text: words.title }), status, disarm]),
       armed,
+      unheard,
       make("div", { class: "once-said", role: "status", "data-said": "clear" }),
     ]),
     cards.length ? demonstrations : null,
@@ -138,6 +125,7 @@ function render({ model, el }) {
       else if (place.hasChildNodes()) place.replaceChildren();
     }
   };
+  const showSent = () => put(unheard, sent.late() ? words.unheard : "");
   const showScene = () => { for (const card of cards) card.show(model.get("scene")); };
 
   const listeners = { "change:armed": showArmed, "change:said": showSaid, "change:scene": showScene };
@@ -145,8 +133,13 @@ function render({ model, el }) {
     model.on(name, listener);
     listener();
   }
+  const deaf = sent.listen(showSent);
+  showSent();
   el.append(panel);
-  return () => { for (const [name, listener] of Object.entries(listeners)) model.off(name, listener); };
+  return () => {
+    deaf();
+    for (const [name, listener] of Object.entries(listeners)) model.off(name, listener);
+  };
 }
 
 export default { render };
