@@ -1,7 +1,7 @@
 """The vocabulary table: word, meaning, example. Blank example cells are for the learner to fill in.
 
-In a live page it is a table of ipywidgets whose text is saved as it is typed and comes back after a restart. A
-good answer is offered below an example as soon as there is one: who writes first learns more from comparing.
+In a live page what is typed is saved at once, and comes back after a restart. A good answer is offered below an
+example as soon as there is one: who writes first learns more from comparing.
 Elsewhere it is a plain table, always with blank cells: what a learner wrote never enters a stored notebook.
 """
 
