@@ -116,7 +116,7 @@ def test_nothing_says_saved_while_the_connection_is_cut(lesson: tuple[Notebook, 
     field.fill("before")
     expect(answer).to_contain_text("✓", use_inner_text=True)
     told = tab.locator(".jp-Dialog")  # of JupyterLab, when it asks the server for something just now
-    tab.add_locator_handler(told, lambda dialog: dialog.locator("button.jp-mod-accept").click())
+    tab.add_locator_handler(told, lambda dialog: dialog.locator(".jp-Dialog-button").click())
     tab.context.set_offline(True)
     try:
         tab.evaluate(scripts.CUT)
