@@ -9,8 +9,10 @@ first one until it ends, so that no other process of the course draws that block
 
 from __future__ import annotations
 
+import atexit
 import random
 import socket
+from contextlib import ExitStack
 
 from traitlets.config import Config
 
@@ -19,7 +21,8 @@ _NAMES = ("shell_port", "iopub_port", "stdin_port", "hb_port", "control_port")
 _BLOCK = 1 + len(_NAMES)
 # Not the seeded generator of the process: two processes must not draw the same ports one after the other.
 _draw = random.SystemRandom()
-_held: list[socket.socket] = []
+_held = ExitStack()
+atexit.register(_held.close)
 _left: list[int] = []
 
 
@@ -41,7 +44,7 @@ def free_ports(ip: str = "127.0.0.1") -> tuple[int, ...]:
         except OSError:
             held.close()
             continue
-        _held.append(held)
+        _held.enter_context(held)
         return ports
     raise OSError(f"no free ports on {ip} from {_FIRST} to {_LAST}")
 

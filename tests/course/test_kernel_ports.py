@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import ExitStack
 
 import nbformat
 import pytest
@@ -21,10 +22,11 @@ def test_ports_lie_below_what_systems_hand_out_and_are_free() -> None:
 def test_nobody_draws_the_same_block_again(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter([7, 7, 8])
     monkeypatch.setattr(kernel_ports._draw, "randrange", lambda count: next(drawn))
-    monkeypatch.setattr(kernel_ports, "_held", [])
     monkeypatch.setattr(kernel_ports, "_FIRST", 29_000)
-    assert kernel_ports.free_ports()[0] == 29_000 + 7 * 6 + 1
-    assert kernel_ports.free_ports()[0] == 29_000 + 8 * 6 + 1
+    with ExitStack() as held:
+        monkeypatch.setattr(kernel_ports, "_held", held)
+        assert kernel_ports.free_ports()[0] == 29_000 + 7 * 6 + 1
+        assert kernel_ports.free_ports()[0] == 29_000 + 8 * 6 + 1
 
 
 def test_a_block_with_a_taken_port_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
