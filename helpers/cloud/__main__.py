@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import gc
-import shlex
 import signal
 import sys
 import threading
 from pathlib import Path
 
+from . import environment_file
 from .account import Cloud
 from .server import PortInUse
 
@@ -48,8 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
                 except OSError as refused:
                     print(f"python -m helpers.cloud: {file}: {refused.strerror} (--environment-file)", file=sys.stderr)
                     return 1
-                # Without a folder, sh and zsh would look for it in PATH.
-                print(f"  . {shlex.quote(str(file) if file.name != str(file) else f'./{file}')}")
+                print(f"  {environment_file.line(file)}")
             print("Stop it with Ctrl-C.", flush=True)
             while not stop.wait(1):
                 pass
