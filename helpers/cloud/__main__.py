@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import signal
 import sys
 import threading
@@ -39,9 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
             # What was loaded stays: the collector of this process need not look at it again.
             gc.freeze()
             print(f"The account listens on {cloud.endpoint}", flush=True)
-            keys = f"AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
-            print(f"  export AWS_ENDPOINT_URL={cloud.endpoint} {keys}")
-            print("  AWS CLI 1 passes over this address for SQS; with --environment-file aws.sh it does not.")
+            variables = {"AWS_ENDPOINT_URL": cloud.endpoint, "AWS_ACCESS_KEY_ID": "test"}
+            variables |= {"AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": cloud.region}
+            print(f"  {environment_file.settings(variables)}")
+            suffix = "ps1" if os.name == "nt" else "sh"
+            print(f"  AWS CLI 1 passes over this address for SQS; with --environment-file aws.{suffix} it does not.")
             if file:
                 try:
                     cloud.write_environment_file(file)

@@ -58,6 +58,13 @@ def line(path: PurePath) -> str:
     return f". {shlex.quote(f'./{path}' if here else str(path))}"
 
 
+def settings(variables: Mapping[str, str], windows: bool = os.name == "nt") -> str:
+    """What is typed without a file: in PowerShell, which Windows opens for a terminal; elsewhere in a POSIX shell."""
+    if windows:
+        return "; ".join(f"$env:{name} = {_single_quoted(value)}" for name, value in variables.items())
+    return "export " + " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
+
+
 def _posix(variables: Mapping[str, str], cli: str | None) -> Iterator[str]:
     # All of them: AWS_ENDPOINT_URL_SQS or AWS_IGNORE_CONFIGURED_ENDPOINT_URLS would lead elsewhere, too.
     yield "unset BOTO_CONFIG $(env | sed -n 's/^\\(AWS_[A-Za-z0-9_]*\\)=.*/\\1/p')"

@@ -190,7 +190,7 @@ def _clean(options: argparse.Namespace, environment: Environment) -> int:
 
 
 def parser() -> Parser:
-    """The command line. The help of those who learn and teach is in the reader's language, the others' in English."""
+    """The command line, in the reader's language; the options of the maintainers' commands in English."""
     result = Parser(
         prog=program("helpers"),
         description=_("Once: order processing that is safe to repeat. Each command is also a make target."),
@@ -239,24 +239,24 @@ def parser() -> Parser:
 
 
 def _add_for_maintainers(add: Callable[[str, str, Run], argparse.ArgumentParser]) -> None:
-    test = add("test", "run everything that CI runs", _test)
+    test = add("test", _("run everything that CI runs"), _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint types course notebooks tests")
-    bench = add("bench", "measure the emulated account beside ministack", _bench)
+    bench = add("bench", _("measure the emulated account beside ministack"), _bench)
     bench.add_argument("arguments", nargs=argparse.REMAINDER, help="for python -m benchmarks, for example --rounds 1")
-    pictures = add("pictures", "photograph the lessons in JupyterLab for docs/pictures.md", _pictures)
+    pictures = add("pictures", _("photograph the lessons in JupyterLab for docs/pictures.md"), _pictures)
     pictures.add_argument("arguments", nargs=argparse.REMAINDER, help="for tests.browser.pictures: --language fr")
-    notebooks = add("notebooks", "write notebooks/ from lessons/", _course("build"))
-    i18n = add("i18n", "bring the catalogs up to date with lessons/ and helpers/", _course("i18n"))
-    gates = add("gates", "check lessons and translations, and build nothing", _course("gates"))
-    status = add("i18n-status", "say how far the translations are", _status)
+    notebooks = add("notebooks", _("write notebooks/ from lessons/"), _course("build"))
+    i18n = add("i18n", _("bring the catalogs up to date with lessons/ and helpers/"), _course("i18n"))
+    gates = add("gates", _("check lessons and translations, and build nothing"), _course("gates"))
+    status = add("i18n-status", _("say how far the translations are"), _status)
     for one in (notebooks, i18n, gates, status):
         one.add_argument("--language", action="append", default=[], help="only this one, or a new one (i18n)")
     notebooks.add_argument("--draft", action="store_true", help="also when translations are missing: they stay English")
     status.add_argument("--check", action="store_true", help="fail when something is not translated")
-    lesson = add("lesson", "write a small new lesson that runs, to begin from", _lesson)
+    lesson = add("lesson", _("write a small new lesson that runs, to begin from"), _lesson)
     lesson.add_argument("slug", help="its name in small letters with hyphens, for example bounded-retries")
     lesson.add_argument("--title", default="", help="its English title (default: made from the slug)")
-    lock = add("lock", "choose new versions for requirements*.lock", _lock)
+    lock = add("lock", _("choose new versions for requirements*.lock"), _lock)
     lock.add_argument("--keep", action="store_true", help="keep the versions that pyproject.toml still allows")
 
 

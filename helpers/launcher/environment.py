@@ -139,7 +139,7 @@ class Environment:
         return sorted(set(expected) - installed(self.folder).keys())
 
     def missing(self) -> list[str]:
-        """Files that belong to packages and that are gone. Takes a second or two."""
+        """Files that belong to packages and that are gone. Takes a fraction of a second."""
         return [f"{package}.dist-info/RECORD" for package in self.lost()] + gone_files(self.folder)
 
     def jupyterlab_version(self) -> str | None:

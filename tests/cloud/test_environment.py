@@ -194,3 +194,9 @@ def test_the_suffix_says_for_which_shell_the_file_is(
 def test_the_line_is_one_of_the_shell_that_the_file_is_for(path: PurePath, line: str) -> None:
     """The command prompt and PowerShell take no `. aws.cmd`."""
     assert environment_file.line(path) == line
+
+
+def test_what_is_typed_without_a_file_is_for_the_usual_shell_of_the_system() -> None:
+    given = {"A": "http://127.0.0.1:1", "B": "it's"}
+    assert environment_file.settings(given, windows=True) == "$env:A = 'http://127.0.0.1:1'; $env:B = 'it''s'"
+    assert environment_file.settings(given, windows=False) == """export A=http://127.0.0.1:1 B='it'"'"'s'"""

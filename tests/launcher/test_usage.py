@@ -97,7 +97,7 @@ def _texts() -> dict[str, str]:
     """The texts of the help, by command and option."""
     [commands] = [action for action in parser()._actions if action.choices]
     found = {action.dest: str(action.help) for action in commands._choices_actions}  # type: ignore[attr-defined]
-    texts = {name: found[name] for name in LEARN_AND_TEACH}
+    texts = dict(found)
     for name in LEARN_AND_TEACH:
         for action in commands.choices[name]._actions:  # type: ignore[index]
             texts[f"{name} {action.dest}"] = str(action.help)
