@@ -7,25 +7,28 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import nbformat
-
 from helpers.classroom.choice import Unknown, chosen_editions, chosen_language, chosen_lesson, speak, title_of
 from helpers.classroom.handout import for_the_class, for_the_teacher
 from helpers.classroom.notes_page import notes_page
 from helpers.classroom.paper import NotPrinted, browser, to_pdf
 from helpers.classroom.projection import fresh_answers, prepare
 from helpers.classroom.slides import slides
+from helpers.classroom.stored import stored_notebook
 from helpers.classroom.teaching import read_notes
+from helpers.copies.notebook_file import NotANotebook
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Course, Folders, read_course
 from helpers.lab.language import _, use
 from helpers.lab.lesson_texts import LessonTexts
+from helpers.launcher import words
 from helpers.launcher.terminal import complain
-from helpers.launcher.troubles import cannot_write, missing_of_course
+from helpers.launcher.troubles import cannot_write, damaged_notebook, missing_of_course
+from helpers.launcher.usage import Parser, program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0: done; 1: something is wrong, and was said on stderr."""
+    words.choose(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(arguments)
     folders = Folders(options.root.resolve())
     speak(options.language)
@@ -33,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.run(options, folders, read_course(folders))
     except (Unknown, SourceError, NotPrinted) as error:
         print(f"Once: {error}", file=sys.stderr)
+        return 1
+    except NotANotebook as damaged:
+        complain(damaged_notebook(folders.root, damaged.path))
         return 1
     except OSError as error:
         refused = missing_of_course(error, folders.root) or cannot_write(error, folders.root)
@@ -46,9 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def write_slides(options: argparse.Namespace, folders: Folders, course: Course) -> None:
     """Write build/slides/<language>/<lesson>.html for the lessons and languages that are wanted."""
     output = options.output or folders.root / "build" / "slides"
-    for lesson, language in chosen_editions(course, folders, options.lesson, options.language, "slides"):
+    editions = chosen_editions(course, folders, options.lesson, options.language, "slides")
+    # All of them first: when one is damaged, none is written.
+    stored = [stored_notebook(folders.notebooks / language / lesson.notebook) for lesson, language in editions]
+    for (lesson, language), notebook in zip(editions, stored, strict=True):
         use(language)
-        notebook = nbformat.read(folders.notebooks / language / lesson.notebook, nbformat.NO_CONVERT)
         page = slides(notebook, title_of(lesson, language), read_notes(lesson))
         path = output / language / f"{Path(lesson.notebook).stem}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +107,7 @@ def prepare_projection(options: argparse.Namespace, folders: Folders, course: Co
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m helpers.classroom", description=__doc__)
+    parser = Parser(prog=program("helpers.classroom"), description=__doc__)
     parser.add_argument("--root", type=Path, default=HERE.root, help="another checkout")
     commands = parser.add_subparsers(required=True)
     pages = commands.add_parser("slides", help="write slides from the stored notebooks")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import gc
-import shlex
+import os
 import signal
 import sys
 import threading
 from pathlib import Path
 
+from . import environment_file
 from .account import Cloud
 from .server import PortInUse
 
@@ -39,17 +40,18 @@ def main(arguments: list[str] | None = None) -> int:
             # What was loaded stays: the collector of this process need not look at it again.
             gc.freeze()
             print(f"The account listens on {cloud.endpoint}", flush=True)
-            keys = f"AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_DEFAULT_REGION={cloud.region}"
-            print(f"  export AWS_ENDPOINT_URL={cloud.endpoint} {keys}")
-            print("  AWS CLI 1 passes over this address for SQS; with --environment-file aws.sh it does not.")
+            variables = {"AWS_ENDPOINT_URL": cloud.endpoint, "AWS_ACCESS_KEY_ID": "test"}
+            variables |= {"AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": cloud.region}
+            print(f"  {environment_file.settings(variables)}")
+            suffix = "ps1" if os.name == "nt" else "sh"
+            print(f"  AWS CLI 1 passes over this address for SQS; with --environment-file aws.{suffix} it does not.")
             if file:
                 try:
                     cloud.write_environment_file(file)
                 except OSError as refused:
                     print(f"python -m helpers.cloud: {file}: {refused.strerror} (--environment-file)", file=sys.stderr)
                     return 1
-                # Without a folder, sh and zsh would look for it in PATH.
-                print(f"  . {shlex.quote(str(file) if file.name != str(file) else f'./{file}')}")
+                print(f"  {environment_file.line(file)}")
             print("Stop it with Ctrl-C.", flush=True)
             while not stop.wait(1):
                 pass

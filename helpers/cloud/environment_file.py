@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 
 def write(path: Path, variables: Mapping[str, str], cli: str | None) -> None:
@@ -40,6 +40,29 @@ def write(path: Path, variables: Mapping[str, str], cli: str | None) -> None:
             with contextlib.suppress(OSError):
                 os.fchmod(descriptor, 0o600)
         file.write("\n".join(lines) + "\n")
+
+
+def line(path: PurePath) -> str:
+    """What is typed in a shell to read the file; a relative name is one from the folder of the terminal.
+
+    PowerShell reads the text and runs no file: by default Windows lets it run no script. The command prompt has no `.`;
+    there a file that is called sets the variables of the terminal itself.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".ps1":
+        return f"Get-Content -Raw -Encoding utf8 -LiteralPath {_single_quoted(str(path))} | Invoke-Expression"
+    here = path.name == str(path)
+    if suffix in (".cmd", ".bat"):
+        return f'".\\{path}"' if here else f'"{path}"'
+    # Without a folder, sh and zsh would look for it in PATH.
+    return f". {shlex.quote(f'./{path}' if here else str(path))}"
+
+
+def settings(variables: Mapping[str, str], windows: bool = os.name == "nt") -> str:
+    """What is typed without a file: in PowerShell, which Windows opens for a terminal; elsewhere in a POSIX shell."""
+    if windows:
+        return "; ".join(f"$env:{name} = {_single_quoted(value)}" for name, value in variables.items())
+    return "export " + " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
 
 
 def _posix(variables: Mapping[str, str], cli: str | None) -> Iterator[str]:

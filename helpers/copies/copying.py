@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from helpers.copies.notebook_file import cleared, copied_from, digest, has_results, read, write
+from helpers.copies.notebook_file import NotANotebook, cleared, copied_from, digest, has_results, read, write
 
 State = Literal["missing", "current", "older", "unreadable"]
 """Of a copy: not there; of the edition that is stored now; of another one; no notebook."""
@@ -18,7 +18,7 @@ def state(stored: Path, copy: Path) -> State:
     """How a copy stands to the notebook that it was made of. Nothing is changed.
 
     :raises OSError: one of the two cannot be read.
-    :raises ValueError: what is stored is no notebook.
+    :raises NotANotebook: what is stored is none.
     """
     if not copy.exists():
         return "missing"
@@ -35,6 +35,7 @@ def refresh(stored: Path, copy: Path, *, results_count: bool = True) -> State:
 
     Returns the state before. `results_count`: a copy that was only run counts as touched.
 
+    :raises NotANotebook: what is stored is none.
     :raises OSError: a file cannot be read or written.
     """
     found = state(stored, copy)
@@ -58,6 +59,7 @@ def start_afresh(
     Returns where the old one is now; None when there was none, or nobody had touched it. `results_count`: a copy that
     was only run is kept too. Cells with one of the tags `without` are left out of the new copy.
 
+    :raises NotANotebook: what is stored is none; nothing was changed.
     :raises OSError: a file cannot be read, moved or written; the old copy is in its place or under its new name.
     """
     notebook = cleared(_source(stored), without)
@@ -96,5 +98,5 @@ def _touched(copy: Path, results_count: bool, fresh: dict[str, object] | None = 
 def _source(stored: Path) -> dict[str, object]:
     notebook = read(stored)
     if notebook is None:
-        raise ValueError(f"{stored.name} is not a notebook")
+        raise NotANotebook(stored)
     return notebook

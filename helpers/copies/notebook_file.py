@@ -19,6 +19,14 @@ Notebook = dict[str, Any]
 _MARK = "once"
 
 
+class NotANotebook(ValueError):
+    """What lies at `path` is damaged, or something else than a notebook."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path.name} is not a notebook")
+        self.path = path
+
+
 def read(path: Path) -> Notebook | None:
     """The notebook, or None when there is none at this place (damaged, a folder, or something else).
 
@@ -30,8 +38,11 @@ def read(path: Path) -> Notebook | None:
         notebook = json.loads(path.read_bytes().decode("utf-8"))
         digest(notebook)
         parts = [notebook, *notebook["cells"]]
-        whole = isinstance(notebook["cells"], list) and all(
-            isinstance(part.get("metadata", {}), dict) for part in parts
+        # Version 4 is the first with its cells in the notebook itself (nbformat, "The notebook file format").
+        whole = (
+            notebook["nbformat"] >= 4
+            and isinstance(notebook["cells"], list)
+            and all(isinstance(part.get("metadata", {}), dict) for part in parts)
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -13,10 +14,12 @@ from pathlib import Path
 import nbformat
 
 from helpers.classroom.choice import Unknown, chosen_language, chosen_lesson, speak, title_of
+from helpers.classroom.stored import stored_notebook
+from helpers.copies.notebook_file import NotANotebook
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Folders, read_course
 from helpers.grid.cluster import NoCluster, on_dask
-from helpers.grid.derived import NotUsable, derive, digest_of, read
+from helpers.grid.derived import NotUsable, derive, digest_of
 from helpers.grid.one import Job, course_digest
 from helpers.grid.plan import GUARD, Experiment, Run, Values, choose, read_experiment, runs
 from helpers.grid.report import report_page
@@ -26,6 +29,10 @@ from helpers.lab.errors import LabError
 from helpers.lab.language import _, labelled, ngettext, use
 from helpers.lab.lesson_texts import LessonTexts
 from helpers.lab.lesson_world import world_of
+from helpers.launcher import words
+from helpers.launcher.terminal import complain
+from helpers.launcher.troubles import damaged_notebook, missing_of_course
+from helpers.launcher.usage import Parser, program
 
 COMMAND = "experiment"
 MOST_PROCESSES = 64
@@ -33,13 +40,19 @@ MOST_PROCESSES = 64
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0: all runs ended well; 1: some went wrong, or nothing could be run; 130: stopped by Ctrl-C."""
+    words.choose(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(arguments)
     speak(options.language)
     try:
         return _experiment(options)
     except (Unknown, SourceError, NotUsable, NoCluster, LabError) as error:
         print(f"Once: {error}", file=sys.stderr)
+    except NotANotebook as damaged:
+        complain(damaged_notebook(HERE.root, damaged.path))
     except OSError as error:
+        if (missing := missing_of_course(error, HERE.root)) is not None:
+            complain(missing)
+            return 1
         where = f" ({error.filename})" if error.filename else ""
         failed = _("A result could not be written{where}: {reason}.").format(where=where, reason=error.strerror)
         step = _("Make room, or choose another folder with `--output`. What is finished is kept.")
@@ -55,7 +68,7 @@ def _experiment(options: argparse.Namespace) -> int:
     use(language)
     experiment = read_experiment(lesson)
     grid = choose(lesson, experiment.grid, _typed(options.set))
-    notebook = derive(read(str(folders.notebooks / language / lesson.notebook)), experiment, GUARD in grid)
+    notebook = derive(stored_notebook(folders.notebooks / language / lesson.notebook), experiment, GUARD in grid)
     text = nbformat.writes(notebook)
     guards = [path.read_text(encoding="utf-8") for path in world_of(lesson.slug).guards.values()]
     plan = runs(grid, digest_of(notebook, *guards))
@@ -132,11 +145,13 @@ def _typed(pairs: Sequence[str]) -> dict[str, str]:
     return {name.strip(): values for name, _sign, values in (pair.partition("=") for pair in pairs)}
 
 
-def _processes(wanted: int | None) -> int:
-    if wanted is not None and not 1 <= wanted <= MOST_PROCESSES:
+def _processes(wanted: str | None) -> int:
+    if wanted is None:
+        return os.cpu_count() or 1
+    if not re.fullmatch("[0-9]{1,9}", wanted) or not 1 <= int(wanted) <= MOST_PROCESSES:
         said = _("{wanted} processes cannot be. Choose a number from 1 to {most}.")
         raise Unknown(said.format(wanted=wanted, most=MOST_PROCESSES))
-    return wanted or os.cpu_count() or 1
+    return int(wanted)
 
 
 def _say(text: str) -> None:
@@ -145,11 +160,11 @@ def _say(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m helpers.grid", description=__doc__)
+    parser = Parser(prog=program("helpers.grid"), description=__doc__)
     parser.add_argument("--lesson", help="for example idempotent-consumer")
     parser.add_argument("--language", help="for example fr")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="other values of one name")
-    parser.add_argument("--processes", type=int, help="runs at once on this machine (default: one for each core)")
+    parser.add_argument("--processes", help="runs at once on this machine (default: one for each core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="run on this Dask scheduler's workers: tcp://host:8786")
     parser.add_argument("--output", type=Path, help="another folder than build/experiments/<language>/<lesson>")
     return parser

@@ -14,7 +14,7 @@ from typing import Any
 from helpers.course.syllabus import HERE
 from helpers.grid.one import Executed, Job, execute
 from helpers.grid.runner import Results, Start
-from helpers.lab.language import _
+from helpers.lab.language import _, labelled
 
 CONNECT = 15
 """Seconds to reach the scheduler."""
@@ -92,7 +92,7 @@ def _results(client: Any, jobs: Sequence[Job]) -> Results:
             else:
                 # The worker was killed, or could not import the course.
                 error = future.exception() if future.status == "error" else future.status
-                yield Executed(job.key, "", f"on the cluster: {type(error).__name__}: {error}")
+                yield Executed(job.key, "", labelled(_("on the cluster"), f"{type(error).__name__}: {error}"))
             future.release()
     except BaseException:
         client.cancel(list(futures))

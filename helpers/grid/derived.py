@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import hashlib
 
-import nbformat
 from nbformat import NotebookNode
 
 from helpers.grid.plan import GUARD, Experiment
+from helpers.lab.language import _
 
 WITH_GUARD = f'print(lab.use_guard({GUARD}).read_text(encoding="utf-8"))'
 
@@ -27,7 +27,7 @@ def derive(stored: NotebookNode, experiment: Experiment, with_guard: bool) -> No
     names = [cell.get("id") for cell in stored.cells]
     wanted = [experiment.until, *([experiment.code, *experiment.own] if with_guard else [])]
     if missing := [name for name in wanted if name not in names]:
-        raise NotUsable(f"the notebook has no cell {missing[0]!r}")
+        raise NotUsable(_("The notebook has no cell `{name}`.").format(name=missing[0]))
     last = names.index(experiment.until)
     notebook = copy.deepcopy(stored)
     notebook.cells = [
@@ -36,7 +36,7 @@ def derive(stored: NotebookNode, experiment: Experiment, with_guard: bool) -> No
         if (place <= last or _tagged(cell, "outcome")) and not (with_guard and cell["id"] in experiment.own)
     ]
     if not any(_tagged(cell, "outcome") for cell in notebook.cells):
-        raise NotUsable("the notebook has no cell with the tag 'outcome'")
+        raise NotUsable(_("The notebook has no cell with the tag `{tag}`.").format(tag="outcome"))
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -51,11 +51,6 @@ def digest_of(notebook: NotebookNode, *more: str) -> str:
     """What a run depends on beside its values: the cells, and `more`."""
     cells = [(cell.cell_type, cell.source) for cell in notebook.cells]
     return hashlib.sha256(repr((cells, more)).encode()).hexdigest()
-
-
-def read(path: str) -> NotebookNode:
-    notebook: NotebookNode = nbformat.read(path, nbformat.NO_CONVERT)
-    return notebook
 
 
 def _tagged(cell: NotebookNode, tag: str) -> bool:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.course.syllabus import HERE
+from helpers.lab.language import texts
 
 LONGEST = 1800
 """Seconds for a whole run. A cell has a shorter limit, so this ends only what ignores it."""
@@ -53,8 +54,10 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
     """
     from helpers.course.execute import environment
 
+    # A worker of Dask may do jobs of several languages at once.
+    _ = texts(job.language).gettext
     if job.course and course_digest(HERE.root) != job.course:
-        return Executed(job.key, "", "this machine has another version of the course")
+        return Executed(job.key, "", _("This machine has another version of the course."))
     with tempfile.TemporaryDirectory(prefix="once-grid-", ignore_cleanup_errors=True) as folder:
         place = Path(folder)
         (place / "answers").mkdir()
@@ -87,7 +90,9 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
         if result.exists():
             return Executed(job.key, notebook, result.read_text(encoding="utf-8"))
         said = (place / "log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return Executed(job.key, notebook, f"the process ended with {process.returncode}: {' '.join(said[-1:])}")
+        ended = _("The process ended with the exit code {code}. Its last words: {line}")
+        line = said[-1] if said else _("no output")
+        return Executed(job.key, notebook, ended.format(code=process.returncode, line=line))
 
 
 def course_digest(root: Path) -> str:

@@ -15,8 +15,7 @@ from nbformat import NotebookNode
 
 from helpers.grid.plan import Run, named
 from helpers.grid.runner import Store
-
-NO_OUTCOME = "the notebook holds no outcome"
+from helpers.lab.language import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def _row(run: Run, path: Path, store: Store, wanted: int | None) -> Row:
     error = notebook.metadata.get("once", {}).get("error", "")
     outcome = {} if error else _outcome(notebook)
     if not outcome:
-        return Row(run.values, file, {}, error or NO_OUTCOME, 0)
+        return Row(run.values, file, {}, error or _("The notebook holds no outcome."), 0)
     return Row(run.values, file, outcome, "", len(outcome["orders"]) if wanted is None else wanted)
 
 

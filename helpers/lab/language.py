@@ -108,6 +108,11 @@ def labelled(label: str, text: str) -> str:
     return _("{label}: {text}").format(label=label, text=text)
 
 
+def texts(language: str) -> gettext.NullTranslations:
+    """The texts of the helpers in a language, for a program that works for readers of several at once."""
+    return gettext.NullTranslations() if language == SOURCE else read_catalog(LOCALE / f"{language}.po")
+
+
 def lesson_text(lesson: str, context: str, source: str) -> str:
     """A text of lesson.toml in the language in use.
 
@@ -158,8 +163,7 @@ def _read_catalog(path: Path, changed: int) -> gettext.NullTranslations:
 
 
 def _helpers() -> gettext.NullTranslations:
-    language = current()
-    return gettext.NullTranslations() if language == SOURCE else read_catalog(LOCALE / f"{language}.po")
+    return texts(current())
 
 
 def _working_folder() -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from helpers.cloud import environment_file
 from helpers.lab.language import _
 
 if TYPE_CHECKING:
@@ -42,10 +42,8 @@ def write_files(cloud: Cloud, folder: Path, windows: bool = os.name == "nt") -> 
     file = folder / "aws.sh"
     cloud.write_environment_file(file)
     if not windows:
-        return Terminal(f". {shlex.quote(str(file))}")
+        return Terminal(environment_file.line(file))
     cloud.write_environment_file(folder / "aws.cmd")
     file = folder / "aws.ps1"
     cloud.write_environment_file(file)
-    # Read and not run: by default Windows runs no script files.
-    quoted = str(file).replace("'", "''")
-    return Terminal(f"Get-Content -Raw -Encoding utf8 -LiteralPath '{quoted}' | Invoke-Expression")
+    return Terminal(environment_file.line(file))

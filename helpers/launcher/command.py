@@ -13,6 +13,7 @@ from helpers.launcher.environment import ROOT, Environment, remove
 from helpers.launcher.installed import chosen, old_jupyterlab, too_old
 from helpers.launcher.terminal import Trouble, command, complain, say
 from helpers.launcher.troubles import cannot_write, missing_files, no_such_language
+from helpers.launcher.usage import Parser, heading, program
 from helpers.launcher.words import _
 from helpers.system_language import match
 
@@ -128,24 +129,26 @@ def _project(options: argparse.Namespace, environment: Environment) -> int:
 
 def _slides(options: argparse.Namespace, environment: Environment) -> int:
     python = environment.prepare("course")
-    wanted = {"--lesson": options.lesson, "--language": options.language}
-    given = [part for name, value in wanted.items() if value for part in (name, value)]
+    given = _given(options, "lesson", "language")
     return _run(environment, [python, "-m", "helpers.classroom", "slides", *given])
 
 
 def _experiment(options: argparse.Namespace, environment: Environment) -> int:
     python = environment.prepare("course")
-    wanted = {name: getattr(options, name) for name in ("lesson", "language", "processes", "dask", "output")}
-    given = [part for name, value in wanted.items() if value for part in (f"--{name}", str(value))]
-    given += [part for pair in options.set for part in ("--set", pair)]
+    given = _given(options, "lesson", "language", "processes", "dask", "output")
+    given += [f"--set={pair}" for pair in options.set]
     return _to_its_end([python, "-m", "helpers.grid", *given], environment)
 
 
 def _handouts(options: argparse.Namespace, environment: Environment) -> int:
     python = environment.prepare("course")
-    wanted = {"--lesson": options.lesson, "--language": options.language}
-    given = [part for name, value in wanted.items() if value for part in (name, value)]
+    given = _given(options, "lesson", "language")
     return _to_its_end([python, "-m", "helpers.classroom", "handouts", *given], environment)
+
+
+def _given(options: argparse.Namespace, *names: str) -> list[str]:
+    """What was typed, for the next program: in one word each, or a value that begins with "-" would be an option."""
+    return [f"--{name}={value}" for name in names if (value := getattr(options, name))]
 
 
 def _to_its_end(command_line: Sequence[str | Path], environment: Environment) -> int:
@@ -186,68 +189,78 @@ def _clean(options: argparse.Namespace, environment: Environment) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    result = argparse.ArgumentParser(
-        prog="python -m helpers",
-        description="Once: order processing that is safe to repeat. Each command is also a make target.",
-        epilog="Without make, for example on Windows: py -m helpers lab",
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=14, width=100),
+def parser() -> Parser:
+    """The command line, in the reader's language; the options of the maintainers' commands in English."""
+    result = Parser(
+        prog=program("helpers"),
+        description=_("Once: order processing that is safe to repeat. Each command is also a make target."),
+        epilog=_("Without make, for example on Windows: {command}").format(command="py -m helpers lab"),
     )
-    commands = result.add_subparsers(title="commands", metavar="command", required=True)
+    commands = result.add_subparsers(title=heading(_("commands")), metavar=_("command"), required=True)
 
     def add(name: str, text: str, run: Run) -> argparse.ArgumentParser:
         one = commands.add_parser(name, help=text, description=text)
         one.set_defaults(run=run)
         return one
 
-    lab = add("lab", "open the course in JupyterLab (the first time, this sets up .venv)", _lab)
+    lab = add("lab", _("open the course in JupyterLab (the first time, this sets up .venv)"), _lab)
     lab.add_argument(
-        "--language", help="open the pages of this language, for example fr, with JupyterLab's menus in it"
+        "--language", help=_("open the pages of this language, for example fr, with JupyterLab’s menus in it")
     )
-    lab.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
-    fresh = add("fresh", "start a lesson afresh; your earlier copy is kept beside the new one", _fresh)
-    project = add("project", "open a lesson for the projector, with notes for the teacher", _project)
-    project.add_argument("--no-browser", dest="browser", action="store_false", help="only print the address")
-    slides = add("slides", "write slides that work offline into build/slides", _slides)
-    handouts = add("handouts", "write pages to print into build/handouts, for the class and for the teacher", _handouts)
-    experiment = add("experiment", "run a lesson with all combinations of some values; writes a report", _experiment)
+    fresh = add("fresh", _("start a lesson afresh; your earlier copy is kept beside the new one"), _fresh)
+    project = add("project", _("open a lesson for the projector, with notes for the teacher"), _project)
+    for one in (lab, project):
+        one.add_argument("--no-browser", dest="browser", action="store_false", help=_("only print the address"))
+    slides = add("slides", _("write slides that work offline into build/slides"), _slides)
+    text = _("write pages to print into build/handouts, for the class and for the teacher")
+    handouts = add("handouts", text, _handouts)
+    text = _("run a lesson with all combinations of some values; writes a report")
+    experiment = add("experiment", text, _experiment)
     for one in (fresh, project, slides, handouts, experiment):
-        one.add_argument("--lesson", help="for example idempotent-consumer")
-        one.add_argument("--language", help="for example fr")
-    experiment.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="other values of a name")
-    experiment.add_argument("--processes", help="runs at once (default: one for each core)")
-    experiment.add_argument("--dask", metavar="ADDRESS", help="run on a Dask cluster: tcp://host:8786")
-    experiment.add_argument("--output", help="another folder than build/experiments/<language>/<lesson>")
-    examine = add("doctor", "look at this machine and say what to do", _doctor)
-    examine.add_argument("--language", help="answer in this language, for example fr (default: the system's)")
-    test = add("test", "run everything that CI runs", _test)
+        one.add_argument("--lesson", help=_("for example {example}").format(example="idempotent-consumer"))
+        one.add_argument("--language", help=_("for example {example}").format(example="fr"))
+    text = _("other values of a name")
+    experiment.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help=text)
+    experiment.add_argument("--processes", help=_("runs at once (default: one for each core)"))
+    text = _("run on a Dask cluster: {address}").format(address="tcp://host:8786")
+    experiment.add_argument("--dask", metavar="ADDRESS", help=text)
+    text = _("another folder than {folder}").format(folder="build/experiments/<language>/<lesson>")
+    experiment.add_argument("--output", help=text)
+    examine = add("doctor", _("look at this machine and say what to do"), _doctor)
+    text = _("answer in this language, for example fr (default: the system’s)")
+    examine.add_argument("--language", help=text)
+    setup = add("setup", _("only create or repair .venv"), _setup)
+    text = _("which lock file (default: course)")
+    setup.add_argument("--set", choices=("course", "test"), default="course", help=text)
+    add("clean", _("remove .venv and caches; answers, notebooks and experiments stay"), _clean)
+    _add_for_maintainers(add)
+    add("help", _("this list"), _help(result))
+    return result
+
+
+def _add_for_maintainers(add: Callable[[str, str, Run], argparse.ArgumentParser]) -> None:
+    test = add("test", _("run everything that CI runs"), _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint types course notebooks tests")
-    bench = add("bench", "measure the emulated account beside ministack", _bench)
+    bench = add("bench", _("measure the emulated account beside ministack"), _bench)
     bench.add_argument("arguments", nargs=argparse.REMAINDER, help="for python -m benchmarks, for example --rounds 1")
-    pictures = add("pictures", "photograph the lessons in JupyterLab for docs/pictures.md", _pictures)
+    pictures = add("pictures", _("photograph the lessons in JupyterLab for docs/pictures.md"), _pictures)
     pictures.add_argument("arguments", nargs=argparse.REMAINDER, help="for tests.browser.pictures: --language fr")
-    setup = add("setup", "only create or repair .venv", _setup)
-    setup.add_argument("--set", choices=("course", "test"), default="course", help="which lock file (default: course)")
-    notebooks = add("notebooks", "write notebooks/ from lessons/", _course("build"))
-    i18n = add("i18n", "bring the catalogs up to date with lessons/ and helpers/", _course("i18n"))
-    gates = add("gates", "check lessons and translations, and build nothing", _course("gates"))
-    status = add("i18n-status", "say how far the translations are", _status)
+    notebooks = add("notebooks", _("write notebooks/ from lessons/"), _course("build"))
+    i18n = add("i18n", _("bring the catalogs up to date with lessons/ and helpers/"), _course("i18n"))
+    gates = add("gates", _("check lessons and translations, and build nothing"), _course("gates"))
+    status = add("i18n-status", _("say how far the translations are"), _status)
     for one in (notebooks, i18n, gates, status):
         one.add_argument("--language", action="append", default=[], help="only this one, or a new one (i18n)")
     notebooks.add_argument("--draft", action="store_true", help="also when translations are missing: they stay English")
     status.add_argument("--check", action="store_true", help="fail when something is not translated")
-    lesson = add("lesson", "write a small new lesson that runs, to begin from", _lesson)
+    lesson = add("lesson", _("write a small new lesson that runs, to begin from"), _lesson)
     lesson.add_argument("slug", help="its name in small letters with hyphens, for example bounded-retries")
     lesson.add_argument("--title", default="", help="its English title (default: made from the slug)")
-    lock = add("lock", "choose new versions for requirements*.lock", _lock)
+    lock = add("lock", _("choose new versions for requirements*.lock"), _lock)
     lock.add_argument("--keep", action="store_true", help="keep the versions that pyproject.toml still allows")
-    add("clean", "remove .venv and caches; answers, notebooks and experiments stay", _clean)
-    add("help", "this list", _help(result))
-    return result
 
 
-def _help(whole: argparse.ArgumentParser) -> Run:
+def _help(whole: Parser) -> Run:
     def run(options: argparse.Namespace, environment: Environment) -> int:
         whole.print_help()
         return 0

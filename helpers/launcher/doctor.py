@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from helpers.copies.learner import WORK, Copies
-from helpers.launcher.environment import LOCKS, OLDEST, Environment, has_venv_module, requirement
+from helpers.launcher.environment import LOCKS, OLDEST, Environment, has_venv_module
 from helpers.launcher.installed import Installed, old_jupyterlab, too_old
 from helpers.launcher.jupyter import FIRST_PORT, has_display
+from helpers.launcher.packages import requirement
 from helpers.launcher.terminal import Trouble, command, printed
 from helpers.launcher.troubles import NEEDED_MB, foreign, in_the_way, known_failure, no_venv_module, not_a_folder
 from helpers.launcher.words import _

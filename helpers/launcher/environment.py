@@ -6,12 +6,10 @@ the set-up came to its end. A start with a matching stamp does nothing; the rest
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import importlib.util
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Literal
 
+from helpers.launcher.packages import gone_files, installed, locked, requirement
 from helpers.launcher.terminal import Trouble, run_logged, say
 from helpers.launcher.troubles import (
     bring_back,
@@ -43,12 +42,16 @@ LAYOUT = 1  # raise it when an old .venv must be made again although its lock fi
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What is in an environment. ``sets`` maps the name of a set to the digest of the lock it came from."""
+    """What is in an environment. ``sets`` maps the name of a set to the digest of the lock it came from.
+
+    ``packages`` are the names of what the lock files put in on this system; empty in a stamp of an earlier course.
+    """
 
     state: Literal["installing", "ready"]
     root: str
-    sets: dict[str, str] = field(default_factory=dict)
+    sets: dict[Set, str] = field(default_factory=dict)
     layout: int = LAYOUT
+    packages: list[str] = field(default_factory=list)
 
 
 class Environment:
@@ -108,44 +111,51 @@ class Environment:
     def prepare(self, name: Set) -> Path:
         """Make the environment ready for a set of packages and return its interpreter.
 
-        Nothing is done when it is ready. The set ``test`` contains ``course``.
+        Nothing is done when it is ready and no package was lost. The set ``test`` contains ``course``.
 
         :raises Trouble: something that the person must put right; the environment stays marked as unfinished.
         """
-        if self.ready(name):
+        if self._whole(name):
             return self.python
         with self._alone():
-            if not self.ready(name):
+            if not self._whole(name):
                 self._install(name)
         return self.python
 
+    def _whole(self, name: Set) -> bool:
+        return self.ready(name) and not self.lost()
+
+    def lost(self) -> list[str]:
+        """Packages that the set-up put in and that are gone, with all that says what they were. Takes milliseconds.
+
+        After the set-up of an earlier course it is not known what it put in: then these are packages that the lock
+        files name for every system.
+        """
+        stamp = self.stamp()
+        if stamp is None:
+            return []
+        locks = (self.root / LOCKS[name] for name in LOCKS if name in stamp.sets)
+        expected = stamp.packages or [one.name for lock in locks for one in locked(lock) if not one.marker]
+        return sorted(set(expected) - installed(self.folder).keys())
+
     def missing(self) -> list[str]:
-        """Files that the packages' own lists (RECORD) name and that are gone. Takes a fraction of a second."""
-        gone = []
-        for record in sorted(self.folder.glob("[Ll]ib/**/site-packages/*.dist-info/RECORD")):
-            with record.open(encoding="utf-8", newline="") as file:
-                names = [row[0] for row in csv.reader(file) if row and not row[0].endswith(".pyc")]
-            gone += [name for name in names if not (record.parents[1] / name).exists()]
-        return gone
+        """Files that belong to packages and that are gone. Takes a fraction of a second."""
+        return [f"{package}.dist-info/RECORD" for package in self.lost()] + gone_files(self.folder)
 
     def jupyterlab_version(self) -> str | None:
         """The version of JupyterLab that is in it, or None."""
-        found = sorted(self.folder.glob("[Ll]ib/**/site-packages/jupyterlab-*.dist-info"))
-        return found[0].name.removesuffix(".dist-info").partition("-")[2] if found else None
+        return installed(self.folder).get("jupyterlab")
 
     def other_versions(self) -> list[str]:
-        """Packages that somebody exchanged: "jupyterlab 3.6.8 ≠ 4.6.6". Takes a fraction of a second."""
-        locked: dict[str, set[str]] = {}
-        for line in (self.root / LOCKS["course"]).read_text(encoding="utf-8").splitlines():
-            if found := re.match(r"([A-Za-z0-9._-]+)==([^\s;\\]+)", line):
-                locked.setdefault(_normal(found[1]), set()).add(found[2])
-        others = []
-        for folder in sorted(self.folder.glob("[Ll]ib/**/site-packages/*.dist-info")):
-            package, _dash, version = folder.name.removesuffix(".dist-info").rpartition("-")
-            expected = locked.get(_normal(package))
-            if expected and version not in expected:
-                others.append(f"{_normal(package)} {version} ≠ {', '.join(sorted(expected))}")
-        return others
+        """Packages that somebody exchanged: "jupyterlab 3.6.8 ≠ 4.6.6". Takes milliseconds."""
+        expected: dict[str, set[str]] = {}
+        for one in locked(self.root / LOCKS["course"]):
+            expected.setdefault(one.name, set()).add(one.version)
+        return [
+            f"{package} {version} ≠ {', '.join(sorted(expected[package]))}"
+            for package, version in installed(self.folder).items()
+            if package in expected and version not in expected[package]
+        ]
 
     def repair(self, name: Set) -> Path:
         """Make an environment again that was changed after its set-up, though its stamp says that it is ready.
@@ -182,7 +192,7 @@ class Environment:
     # -- the steps of a set-up
 
     def _install(self, name: Set) -> None:
-        digests: dict[str, str] = {name: self.digest(name)}
+        digests: dict[Set, str] = {name: self.digest(name)}
         if name == "test":
             digests["course"] = self.digest("course")
         started = time.monotonic()
@@ -191,7 +201,9 @@ class Environment:
         self._write(Stamp("installing", str(self.root)))
         self._install_packages(LOCKS[name])
         self._install_course()
-        self._write(Stamp("ready", str(self.root), digests))
+        packages = {one.name for lock in digests for one in locked(self.root / LOCKS[lock])}
+        there = sorted(packages & installed(self.folder).keys())
+        self._write(Stamp("ready", str(self.root), digests, packages=there))
         say(_("The environment is ready ({seconds} s).").format(seconds=round(time.monotonic() - started)))
 
     def _usable(self) -> bool:
@@ -334,17 +346,6 @@ class Environment:
 def has_venv_module() -> bool:
     """Whether this Python can make environments; Debian ships the modules for it in a package of their own."""
     return all(importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip"))
-
-
-def _normal(name: str) -> str:
-    """A package's name as all tools understand it (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def requirement(lock: Path, name: str) -> str | None:
-    """The lines of one package in a lock file, with its hashes; None when the lock file does not have it."""
-    found = re.search(rf"^{re.escape(name)}==[^\n]*(?:\n[ \t]+[^\n]*)*", lock.read_text(encoding="utf-8"), re.MULTILINE)
-    return None if found is None else found.group(0) + "\n"
 
 
 def remove(folder: Path) -> None:

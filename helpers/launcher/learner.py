@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from helpers.copies.learner import PAGE, STORED, Copies, Copy, NoSuchCopy
+from helpers.copies.notebook_file import NotANotebook
 from helpers.launcher.environment import Environment
 from helpers.launcher.jupyter import View, chosen_language, known_languages
 from helpers.launcher.terminal import Trouble, command, say
-from helpers.launcher.troubles import bring_back, missing_file
+from helpers.launcher.troubles import bring_back, damaged_notebook, missing_file
 from helpers.launcher.words import _
 
 
@@ -79,6 +80,8 @@ def _expect_file(environment: Environment, name: str) -> None:
 def _explained(root: Path) -> Iterator[None]:
     try:
         yield
+    except NotANotebook as damaged:
+        raise damaged_notebook(root, damaged.path) from damaged
     except (ValueError, FileNotFoundError) as error:
         raise Trouble(
             _("A file of the course is damaged or missing: {reason}.").format(reason=error),

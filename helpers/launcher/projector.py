@@ -30,7 +30,8 @@ def project(environment: Environment, lesson: str | None, language: str | None, 
     :raises helpers.launcher.terminal.Trouble: JupyterLab did not start.
     """
     given = {"--lesson": lesson, "--language": language}
-    wanted = [part for name, value in given.items() if value for part in (name, value)]
+    # In one word each: a value that begins with "-" would be an option.
+    wanted = [f"{name}={value}" for name, value in given.items() if value]
     done = subprocess.run(
         [environment.python, "-m", "helpers.classroom", "project", *wanted],
         cwd=environment.root,

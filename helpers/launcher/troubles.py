@@ -99,6 +99,13 @@ def missing_file(root: Path, name: str) -> Trouble:
     return Trouble(_("The file {name} is missing.").format(name=name), bring_back(root, name))
 
 
+def damaged_notebook(root: Path, path: Path) -> Trouble:
+    """What to say about a stored notebook that is none. A class or a learner sees nothing of it."""
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    what = _("The file {name} is damaged: it is not a whole notebook. Nothing was made from it.")
+    return Trouble(what.format(name=name), bring_back(root, name))
+
+
 def missing_of_course(error: OSError, root: Path) -> Trouble | None:
     """What to say when an error names a file of the course that is not there; None when it is another error."""
     if not isinstance(error, FileNotFoundError) or not error.filename:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import boto3
 import pytest
@@ -176,3 +176,27 @@ def test_the_suffix_says_for_which_shell_the_file_is(
     written = file.read_text(encoding="utf-8-sig" if name.endswith("ps1") else "utf-8").splitlines()
     assert [line for line in lines if line not in written] == []
     assert not [line for line in written if "PATH=x" in line]
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (PurePosixPath("aws own.sh"), ". './aws own.sh'"),
+        (PurePosixPath("/a/aws.sh"), ". /a/aws.sh"),
+        (PureWindowsPath("account.cmd"), '".\\account.cmd"'),
+        (PureWindowsPath("C:/my files/account.CMD"), '"C:\\my files\\account.CMD"'),
+        (
+            PureWindowsPath("l'été/aws.ps1"),
+            "Get-Content -Raw -Encoding utf8 -LiteralPath 'l''été\\aws.ps1' | Invoke-Expression",
+        ),
+    ],
+)
+def test_the_line_is_one_of_the_shell_that_the_file_is_for(path: PurePath, line: str) -> None:
+    """The command prompt and PowerShell take no `. aws.cmd`."""
+    assert environment_file.line(path) == line
+
+
+def test_what_is_typed_without_a_file_is_for_the_usual_shell_of_the_system() -> None:
+    given = {"A": "http://127.0.0.1:1", "B": "it's"}
+    assert environment_file.settings(given, windows=True) == "$env:A = 'http://127.0.0.1:1'; $env:B = 'it''s'"
+    assert environment_file.settings(given, windows=False) == """export A=http://127.0.0.1:1 B='it'"'"'s'"""

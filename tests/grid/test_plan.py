@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from helpers.classroom.stored import stored_notebook
 from helpers.course.source import SourceError
 from helpers.course.syllabus import HERE, Lesson, read_course
-from helpers.grid.derived import WITH_GUARD, NotUsable, derive, digest_of, read
+from helpers.grid.derived import WITH_GUARD, NotUsable, derive, digest_of
 from helpers.grid.plan import choose, read_experiment, runs
 from helpers.lab.errors import BadParameter
 
@@ -24,7 +25,7 @@ def test_the_usual_grid_of_each_lesson_has_values_and_cells_that_the_lesson_has(
     experiment = read_experiment(lesson)
     grid = choose(lesson, experiment.grid, {})
     assert len(runs(grid, "")) >= 10
-    notebook = derive(read(str(HERE.notebooks / "fr" / lesson.notebook)), experiment, "guard" in grid)
+    notebook = derive(stored_notebook(HERE.notebooks / "fr" / lesson.notebook), experiment, "guard" in grid)
     names = [cell.id for cell in notebook.cells]
     assert names[-2:] == [experiment.until, "outcome"]
     assert not any(cell.get("outputs") for cell in notebook.cells)
@@ -78,7 +79,7 @@ def test_names_of_files_are_plain_whatever_the_values_are() -> None:
 
 
 def test_the_digest_follows_the_cells_and_what_they_read() -> None:
-    stored = read(str(HERE.notebooks / "fr" / CONSUMER.notebook))
+    stored = stored_notebook(HERE.notebooks / "fr" / CONSUMER.notebook)
     notebook = derive(stored, read_experiment(CONSUMER), with_guard=True)
     digest = digest_of(notebook, "code")
     assert digest != digest_of(notebook, "other code")
@@ -92,4 +93,4 @@ def test_a_lesson_without_an_experiment_or_with_a_cell_that_is_gone_is_an_error(
         read_experiment(replace(CONSUMER, folder=tmp_path))
     gone = replace(read_experiment(CONSUMER), until="nowhere")
     with pytest.raises(NotUsable, match="nowhere"):
-        derive(read(str(HERE.notebooks / "fr" / CONSUMER.notebook)), gone, with_guard=True)
+        derive(stored_notebook(HERE.notebooks / "fr" / CONSUMER.notebook), gone, with_guard=True)

@@ -15,6 +15,7 @@ from helpers.grid.one import Executed, Job, execute
 from helpers.grid.plan import Run
 from helpers.grid.results import read_rows, to_csv
 from helpers.grid.runner import Results, Store, here, run_all
+from helpers.lab.language import texts
 from tests.grid.small_runs import job, plan
 
 BAD = """
@@ -23,6 +24,16 @@ if number == 2:
 if number == 3:
     os._exit(7)
 """
+
+
+ENDED = "The process ended with the exit code {code}. Its last words: {line}"
+OTHER_COURSE = "This machine has another version of the course."
+
+
+def test_what_a_machine_says_of_a_job_is_in_the_language_of_the_job() -> None:
+    """Not in that of the machine, which may do jobs of several."""
+    assert texts("ru").gettext(ENDED) != ENDED
+    assert texts("ru").gettext(OTHER_COURSE) != OTHER_COURSE
 
 
 def made(work: str) -> Callable[[Run], Job]:
@@ -89,12 +100,14 @@ def test_a_process_that_dies_without_a_word_is_a_bad_run() -> None:
 
     done = execute(job(run), kill)
     assert done.notebook == ""
-    assert "the process ended with" in done.error
+    assert done.error == texts("ru").gettext(ENDED).format(
+        code=killed[0].returncode, line=texts("ru").gettext("no output")
+    )
 
 
 def test_a_machine_with_another_course_runs_nothing() -> None:
     (run,) = plan(1)
-    assert "another version" in execute(job(run, course="0" * 64)).error
+    assert execute(job(run, course="0" * 64)).error == texts("ru").gettext(OTHER_COURSE)
 
 
 def test_a_result_that_cannot_be_written_says_so(tmp_path: Path) -> None:

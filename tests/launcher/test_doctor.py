@@ -17,6 +17,7 @@ import pytest
 from helpers.launcher import command, doctor, installed, probe
 from helpers.launcher.environment import ROOT, Environment, Stamp
 from helpers.launcher.installed import Installed, chosen
+from tests.launcher.conftest import put_in
 
 pytestmark = pytest.mark.early
 
@@ -43,6 +44,7 @@ def ready(environment: Environment) -> Environment:
     environment.python.parent.mkdir(parents=True)
     environment.python.write_text("", encoding="utf-8")
     environment._write(Stamp("ready", str(environment.root), {"course": environment.digest("course")}))
+    put_in(environment, "six", "1.17.0")
     return environment
 
 
@@ -111,23 +113,25 @@ def test_a_half_installed_environment(ready: Environment) -> None:
     assert "setup" in finding.next_step
 
 
-def test_an_environment_that_lost_a_file_or_got_an_old_jupyterlab(ready: Environment) -> None:
-    packages = ready.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
-    record = packages / "six-1.16.0.dist-info" / "RECORD"
-    record.parent.mkdir(parents=True)
-    record.write_text("six.py,,\n", encoding="utf-8")
+def test_an_environment_that_lost_a_file_or_a_package_or_got_an_old_one(ready: Environment) -> None:
+    about = next(ready.folder.rglob("*.dist-info"))
+    (about / "RECORD").write_text("six.py,,\n", encoding="utf-8")
     assert "six.py" in doctor.installed(ready).words
-    (packages / "six.py").touch()
+    (about.parent / "six.py").touch()
+    old = about.rename(about.with_name("six-1.16.0.dist-info"))
     finding = doctor.installed(ready)
     assert finding.outcome == "bad"
     assert "six 1.16.0 ≠ 1.17.0" in finding.words
-    record.parent.rename(packages / "six-1.17.0.dist-info")
+    old.rename(about)
     assert doctor.installed(ready).outcome == "good"
+    shutil.rmtree(about)
+    finding = doctor.installed(ready)
+    assert (finding.outcome, "six.dist-info" in finding.words, "setup" in finding.next_step) == ("bad", True, True)
 
 
 def test_setup_repairs_exchanged_packages(ready: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    packages = ready.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
-    (packages / "six-1.16.0.dist-info").mkdir(parents=True)
+    shutil.rmtree(next(ready.folder.rglob("*.dist-info")))
+    put_in(ready, "six", "1.16.0")
     made: list[str] = []
     monkeypatch.setattr(ready, "_install", made.append)
     ready.repair("course")
@@ -227,9 +231,8 @@ def test_an_environment_that_has_the_packages_is_used_as_it_is(environment: Envi
 def test_an_old_jupyterlab_is_refused_before_it_starts(
     ready: Environment, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packages = ready.folder / ("Lib" if os.name == "nt" else "lib/python3.12") / "site-packages"
-    (packages / "jupyterlab-4.2.5.dist-info").mkdir(parents=True)
-    (packages / "jupyterlab_server-9.dist-info").mkdir()
+    put_in(ready, "jupyterlab", "4.2.5")
+    put_in(ready, "jupyterlab_server", "9")
     for name in ("lab", "project"):
         assert command.run([name], ready.root) == 1
         said = capsys.readouterr().err
@@ -248,7 +251,6 @@ def test_a_program_that_fails_for_a_missing_file_says_how_to_repair(
     ready.python.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     ready.python.chmod(0o755)
     record = ready.folder / "lib/python3.12/site-packages/six-1.17.0.dist-info/RECORD"
-    record.parent.mkdir(parents=True)
     record.write_text("six.py,,\n", encoding="utf-8")
     assert command.run([name], ready.root) == 1
     assert "One of them is six.py.\nNext: Repair .venv" in capsys.readouterr().err

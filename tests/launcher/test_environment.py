@@ -15,9 +15,11 @@ import pytest
 
 from helpers.launcher import __main__ as door
 from helpers.launcher import environment as module
-from helpers.launcher.environment import ROOT, Environment, Stamp, remove, requirement
+from helpers.launcher.environment import ROOT, Environment, Stamp, remove
+from helpers.launcher.packages import requirement
 from helpers.launcher.terminal import Trouble, run_logged
 from helpers.launcher.troubles import failed_set_up
+from tests.launcher.conftest import put_in
 
 pytestmark = pytest.mark.early
 
@@ -41,6 +43,7 @@ def installed(clone: Path) -> Environment:
     environment.python.parent.mkdir(parents=True)
     environment.python.write_text("", encoding="utf-8")
     environment._write(Stamp("ready", str(clone), {"course": environment.digest("course")}))
+    put_in(environment, "uv", "0.1")
     return environment
 
 
@@ -87,6 +90,40 @@ def test_repair_makes_an_environment_with_deleted_files_again(
     assert made == ["course"]
     assert not installed.folder.exists()
     assert "moto/a,b.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("recorded", [["uv"], []], ids=["", "stamp of an earlier course"])
+def test_a_lost_package_is_put_in_again_without_anything_else(
+    installed: Environment, recorded: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its folder dist-info all that named its files is gone too."""
+    installed._write(Stamp("ready", str(installed.root), {"course": installed.digest("course")}, packages=recorded))
+    monkeypatch.setattr(installed, "_version", lambda: "3.12.1")
+    monkeypatch.setattr(installed, "_install_course", lambda: None)
+    monkeypatch.setattr(installed, "_install_packages", lambda lock: put_in(installed, "uv", "0.1"))
+    marker = installed.folder / "mine"
+    marker.touch()
+    installed.prepare("course")
+    assert capsys.readouterr().out == ""
+
+    shutil.rmtree(next(installed.folder.rglob("uv-0.1.dist-info")))
+    assert installed.missing() == ["uv.dist-info/RECORD"]
+    installed.prepare("course")
+    assert "Packages are missing" in capsys.readouterr().out
+    assert marker.exists()
+    assert installed.missing() == []
+    stamp = installed.stamp()
+    assert stamp is not None
+    assert (stamp.state, stamp.packages) == ("ready", ["uv"])
+
+
+def test_a_package_of_another_system_is_not_missed(clone: Path, installed: Environment) -> None:
+    lock = clone / "requirements.lock"
+    lock.write_text(
+        f"uv==0.1 \\\n    {HASH}\npywin32==312 ; sys_platform == 'win32' \\\n    {HASH}\n", encoding="utf-8"
+    )
+    installed._write(Stamp("ready", str(clone), {"course": installed.digest("course")}))
+    assert installed.lost() == []
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"state": "ready"}', '{"state": "ready", "root": "x", "new": 1}'])

@@ -76,12 +76,14 @@ def test_a_wrong_name_says_which_there_are(
 
 
 @pytest.mark.parametrize("name", ["notebooks/index.ipynb", "notebooks/fr/02_idempotent_consumer.ipynb"])
-def test_a_missing_or_damaged_file_of_the_course(course: SmallCourse, name: str) -> None:
+@pytest.mark.parametrize("text", ["", '{"cells": [', "[]", '{"cells": []}', '{"cells": [], "nbformat": 3}'])
+def test_a_missing_or_damaged_file_of_the_course(course: SmallCourse, name: str, text: str) -> None:
     (course.root / ".git").mkdir(exist_ok=True)
-    (course.root / name).write_text("", encoding="utf-8")
+    (course.root / name).write_text(text, encoding="utf-8")
     with pytest.raises(Trouble) as trouble:
         course_view(Environment(course.root), "fr")
-    assert "git checkout -- " in trouble.value.next_step
+    assert trouble.value.what.startswith(f"The file {name} is damaged")
+    assert f"git checkout -- {name}" in trouble.value.next_step
     (course.root / "notebooks" / "index.ipynb").unlink()
     with pytest.raises(Trouble) as trouble:
         course_view(Environment(course.root), "fr")
@@ -122,6 +124,20 @@ def test_a_file_where_a_folder_should_be(
         course_view(Environment(course.root), "fr")
     [finding] = folders(course.root)
     assert (finding.outcome, str(file) in finding.words) == ("bad", True)
+
+
+def test_a_lesson_whose_notebook_is_damaged_cannot_begin_afresh_and_the_copy_stays(
+    course: SmallCourse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course_view(Environment(course.root), "fr")
+    type_into(course.copy(LESSON), "mine")
+    before = course.copy(LESSON).read_bytes()
+    (course.root / "notebooks" / LESSON).write_text('{"cells": [', encoding="utf-8")
+    assert command.run(["fresh", "--lesson", "2", "--language", "fr"], course.root) == 1
+    said = capsys.readouterr().err
+    assert f"The file notebooks/{LESSON} is damaged" in said
+    assert "\nNext: " in said
+    assert (course.copy(LESSON).read_bytes(), course.kept()) == (before, [])
 
 
 def test_another_error_is_not_hidden() -> None:
