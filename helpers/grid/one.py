@@ -57,7 +57,7 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
     # A worker of Dask may do jobs of several languages at once.
     _ = texts(job.language).gettext
     if job.course and course_digest(HERE.root) != job.course:
-        return Executed(job.key, "", _("This machine has another version of the course."))
+        return Executed(job.key, "", _("The machine of this run has another version of the course."))
     with tempfile.TemporaryDirectory(prefix="once-grid-", ignore_cleanup_errors=True) as folder:
         place = Path(folder)
         (place / "answers").mkdir()
@@ -90,7 +90,7 @@ def execute(job: Job, started: Callable[[subprocess.Popen[bytes]], None] = lambd
         if result.exists():
             return Executed(job.key, notebook, result.read_text(encoding="utf-8"))
         said = (place / "log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        ended = _("The process ended with the exit code {code}. Its last words: {line}")
+        ended = _("The process ended with the exit code {code}. Last line of its output: {line}")
         line = said[-1] if said else _("no output")
         return Executed(job.key, notebook, ended.format(code=process.returncode, line=line))
 

@@ -204,44 +204,44 @@ def parser() -> Parser:
         return one
 
     lab = add("lab", _("open the course in JupyterLab (the first time, this sets up .venv)"), _lab)
-    lab.add_argument(
-        "--language", help=_("open the pages of this language, for example fr, with JupyterLab’s menus in it")
-    )
+    lab.add_argument("--language", help=_("language of the pages and of JupyterLab’s menus, for example fr"))
     fresh = add("fresh", _("start a lesson afresh; your earlier copy is kept beside the new one"), _fresh)
-    project = add("project", _("open a lesson for the projector, with notes for the teacher"), _project)
+    project = add("project", _("open a lesson for the projector, with notes for the teacher’s own screen"), _project)
     for one in (lab, project):
         one.add_argument("--no-browser", dest="browser", action="store_false", help=_("only print the address"))
     slides = add("slides", _("write slides that work offline into build/slides"), _slides)
     text = _("write pages to print into build/handouts, for the class and for the teacher")
     handouts = add("handouts", text, _handouts)
-    text = _("run a lesson with all combinations of some values; writes a report")
+    text = _("run a lesson with all combinations of values, and write a report")
     experiment = add("experiment", text, _experiment)
     for one in (fresh, project, slides, handouts, experiment):
         one.add_argument("--lesson", help=_("for example {example}").format(example="idempotent-consumer"))
         one.add_argument("--language", help=_("for example {example}").format(example="fr"))
-    text = _("other values of a name")
+    text = _("other values of a parameter")
     experiment.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help=text)
-    experiment.add_argument("--processes", help=_("runs at once (default: one for each core)"))
-    text = _("run on a Dask cluster: {address}").format(address="tcp://host:8786")
+    experiment.add_argument("--processes", help=_("how many runs at the same time (default: one for each core)"))
+    text = _("run on a Dask cluster, for example {address}").format(address="tcp://host:8786")
     experiment.add_argument("--dask", metavar="ADDRESS", help=text)
-    text = _("another folder than {folder}").format(folder="build/experiments/<language>/<lesson>")
+    text = _("write the results into another folder than {folder}").format(
+        folder="build/experiments/<language>/<lesson>"
+    )
     experiment.add_argument("--output", help=text)
     examine = add("doctor", _("look at this machine and say what to do"), _doctor)
     text = _("answer in this language, for example fr (default: the system’s)")
     examine.add_argument("--language", help=text)
-    setup = add("setup", _("only create or repair .venv"), _setup)
-    text = _("which lock file (default: course)")
+    setup = add("setup", _("create or repair .venv, without opening the course"), _setup)
+    text = _("which set of packages to install (default: course)")
     setup.add_argument("--set", choices=("course", "test"), default="course", help=text)
     add("clean", _("remove .venv and caches; answers, notebooks and experiments stay"), _clean)
     _add_for_maintainers(add)
-    add("help", _("this list"), _help(result))
+    add("help", _("show this list"), _help(result))
     return result
 
 
 def _add_for_maintainers(add: Callable[[str, str, Run], argparse.ArgumentParser]) -> None:
     test = add("test", _("run everything that CI runs"), _test)
     test.add_argument("only", nargs="*", help="steps to run (default: all): lint types course notebooks tests")
-    bench = add("bench", _("measure the emulated account beside ministack"), _bench)
+    bench = add("bench", _("compare the speed of the emulated account with that of ministack"), _bench)
     bench.add_argument("arguments", nargs=argparse.REMAINDER, help="for python -m benchmarks, for example --rounds 1")
     pictures = add("pictures", _("photograph the lessons in JupyterLab for docs/pictures.md"), _pictures)
     pictures.add_argument("arguments", nargs=argparse.REMAINDER, help="for tests.browser.pictures: --language fr")

@@ -26,6 +26,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", _wide)
+        # "--no" would be "--no-browser", until a second option begins so.
+        options.setdefault("allow_abbrev", False)
         super().__init__(**options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
@@ -57,7 +59,7 @@ def _wide(prog: str) -> argparse.HelpFormatter:
 
 
 def _unknown(arguments: Sequence[str]) -> str:
-    return _("There is no such option or value here: {given}").format(given=" ".join(arguments))
+    return _("This command does not know this option or value: {given}").format(given=" ".join(arguments))
 
 
 def _text(message: str) -> str:
@@ -69,15 +71,12 @@ def _text(message: str) -> str:
         "positional arguments": heading(_("values")),
         "show this help message and exit": _("show this help"),
         "argument %(argument_name)s: %(message)s": label.format(label="%(argument_name)s", text="%(message)s"),
-        "expected one argument": _("A value is missing."),
+        "expected one argument": _("a value is missing."),
         "the following arguments are required: %s": _("This is missing: {names}").format(names="%s"),
-        "invalid choice: %(value)r (choose from %(choices)s)": _("{value} is none of these: {known}").format(
-            value="%(value)r", known="%(choices)s"
-        ),
-        "ignored explicit argument %r": _("No value belongs here, but {value} was given.").format(value="%r"),
-        "ambiguous option: %(option)s could match %(matches)s": _(
-            "{option} can mean more than one option: {names}"
-        ).format(option="%(option)s", names="%(matches)s"),
+        "invalid choice: %(value)r (choose from %(choices)s)": _(
+            "{value} is not possible. Choose among: {known}"
+        ).format(value="%(value)r", known="%(choices)s"),
+        "ignored explicit argument %r": _("this option takes no value, but {value} was given.").format(value="%r"),
     }
     return texts.get(message, message)
 

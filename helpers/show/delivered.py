@@ -35,7 +35,7 @@ def style(name: str) -> str:
 
 def unheard() -> str:
     """HTML that says that something pressed has had no answer so far."""
-    said = _("The kernel has not answered yet. What you have pressed is sent again until it answers.")
+    said = _("The kernel has not answered yet. The page sends your request again until it does.")
     return page([box("open", sign("!") + plain(said).html)])
 
 

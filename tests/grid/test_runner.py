@@ -26,8 +26,8 @@ if number == 3:
 """
 
 
-ENDED = "The process ended with the exit code {code}. Its last words: {line}"
-OTHER_COURSE = "This machine has another version of the course."
+ENDED = "The process ended with the exit code {code}. Last line of its output: {line}"
+OTHER_COURSE = "The machine of this run has another version of the course."
 
 
 def test_what_a_machine_says_of_a_job_is_in_the_language_of_the_job() -> None:

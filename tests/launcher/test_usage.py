@@ -19,13 +19,13 @@ LANGUAGES = [language for language in known_languages() if language != SOURCE]
 LEARN_AND_TEACH = ("lab", "fresh", "project", "slides", "handouts", "experiment", "doctor", "setup", "clean", "help")
 
 WRONG = {
-    "labb": "'labb' is none of these: 'lab', 'fresh', ",
-    "lab --nope": "There is no such option or value here: --nope",
-    "fresh 2": "There is no such option or value here: 2",
-    "doctor --language": "--language: A value is missing.",
-    "project --no-browser=1": "--no-browser: No value belongs here, but '1' was given.",
-    "slides --l fr": "--l can mean more than one option: --lesson, --language",
-    "setup --set all": "--set: 'all' is none of these: 'course', 'test'",
+    "labb": "'labb' is not possible. Choose among: 'lab', 'fresh', ",
+    "lab --nope": "This command does not know this option or value: --nope",
+    "fresh 2": "This command does not know this option or value: 2",
+    "doctor --language": "--language: a value is missing.",
+    "project --no-browser=1": "--no-browser: this option takes no value, but '1' was given.",
+    "slides --l fr": "This command does not know this option or value: --l fr",
+    "setup --set all": "--set: 'all' is not possible. Choose among: 'course', 'test'",
     "lesson": "This is missing: slug",
     "--": "This is missing: command",
 }
@@ -76,7 +76,7 @@ def test_a_wrong_line_of_the_programs_behind_it_too(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         program(["--nope", "--language", "fr"] if program is grid else ["slides", "--nope", "--language", "fr"])
-    assert "There is no such option" not in capsys.readouterr().err
+    assert "This command does not know" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -115,7 +115,7 @@ def test_it_works_with_the_standard_library_alone() -> None:
     )
     catalog = words.read_messages(LOCALE / "fr.po")
     assert done.returncode == 2
-    expected = catalog["There is no such option or value here: {given}"].format(given="--nope")
+    expected = catalog["This command does not know this option or value: {given}"].format(given="--nope")
     assert done.stderr.splitlines()[0] == f"Once: {expected}"
 
 
