@@ -200,6 +200,7 @@ def running(environment: Path | None = None, proxy: Path | None = None) -> Itera
     except BaseException:
         LOG.parent.mkdir(exist_ok=True)
         shutil.copyfile(log, LOG)
+        print(f"The log of hub and servers: {LOG.relative_to(ROOT)}", file=sys.stderr)
         raise
     finally:
         process.terminate()  # it stops the learners' servers and the proxy
