@@ -75,6 +75,4 @@ class Channel:
         every 30 s could be waited for without end. Widgets' binary messages are None, too."""
         self._socket.settimeout(seconds)
         kind, data = self._socket.recv_data(control_frame=True)
-        if kind == websocket.ABNF.OPCODE_CLOSE:
-            raise websocket.WebSocketConnectionClosedException("closed by the server")
         return json.loads(data) if kind == websocket.ABNF.OPCODE_TEXT else None

@@ -66,12 +66,13 @@ def run(address: str, seconds: float = 10) -> list[Any]:
 
 
 def pings(kernel: WebSocketHandler, request: dict[str, Any]) -> None:
-    """As Jupyter's server does every 30 s."""
+    """As Jupyter's server does every 30 s. The answer comes at last, so that who waits for it is seen to do so."""
 
     async def ping() -> None:
         for _ in range(100):
             await asyncio.sleep(0.05)
             kernel.ping(b"")
+        status(kernel, "idle", request["header"])
 
     kernel.pings = asyncio.ensure_future(ping())  # type: ignore[attr-defined]
 
