@@ -97,22 +97,23 @@ class Learner:
         """A channel on which the kernel has answered. On a busy machine the first may be lost; a page tries again."""
         where = self.hub.address.replace("http:", "ws:") + f"{self._base}/api/kernels/{kernel}/channels"
         deadline = time.monotonic() + KERNEL_SECONDS
-        reason = ""
+        reasons: list[str] = []
         while (left := deadline - time.monotonic()) > 0:
             try:
                 channel = Channel(where, self.hub.token, left)
-            except NoAnswer as problem:
-                reason = str(problem)
-                time.sleep(RETRY_SECONDS)
-                continue
-            try:
-                for _ in channel.run("", min(CONNECT_SECONDS, left)):
-                    pass
+                try:
+                    for _ in channel.run("", min(CONNECT_SECONDS, left)):
+                        pass
+                except NoAnswer:
+                    channel.close()
+                    raise
                 return channel
             except NoAnswer as problem:
-                reason = str(problem)
-                channel.close()
-        raise WrongCell(f"{self.name}: its kernel has not answered within {KERNEL_SECONDS:.0f} s; {reason}")
+                reasons.append(str(problem))
+                time.sleep(RETRY_SECONDS)
+        raise WrongCell(
+            f"{self.name}: its kernel has not answered within {KERNEL_SECONDS:.0f} s; at first: {reasons[0]}"
+        )
 
     def _cell(self, channel: Channel, name: str, source: str, may_fail: bool) -> str:
         text: list[str] = []
