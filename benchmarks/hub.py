@@ -13,7 +13,6 @@ import os
 import re
 import statistics
 import sys
-import urllib.error
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -158,7 +157,7 @@ def main(arguments: list[str] | None = None) -> int:
         for learners in options.learners:
             classes[learners] = measure(learners, options.notebook, options.environment, options.proxy, options.pause)
             print(f"{learners} learners: done", file=sys.stderr)
-    except (NoHub, WrongCell, urllib.error.HTTPError) as problem:
+    except (NoHub, WrongCell) as problem:
         print(f"benchmarks.hub: {problem}", file=sys.stderr)
         return 1
     machine = (

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import threading
 import time
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
-import websocket
 
+from .hub_channel import Channel, NoAnswer
 from .hub_server import Hub
 
 CELL_SECONDS = 300.0
 SAMPLE_SECONDS = 1.0
-CONNECTIONS = 5
+KERNEL_SECONDS = 120.0
+"""From the kernel's start to its first answer. Ten learners on two cores waited 2 s."""
+CONNECT_SECONDS = 30.0
+RETRY_SECONDS = 0.5
 
 
 class WrongCell(RuntimeError):
@@ -72,15 +73,16 @@ class Learner:
         )  # fmt: skip
 
     def run(self, code: Sequence[tuple[str, str, bool]], pause: float = 0.0) -> list[str]:
-        """Run cells in a new session with the notebook's kernel. Gives the plain text of each. Raises WrongCell."""
+        """Run cells in a new session with the notebook's kernel. Gives the plain text of each.
+
+        Raises WrongCell, NoHub.
+        """
         session = self.hub.call(
             "POST",
             f"{self._base}/api/sessions",
             {"path": self.notebook, "name": "", "type": "notebook", "kernel": {"name": "python3"}},
         )
-        kernel = session["kernel"]["id"]
-        where = self.hub.address.replace("http:", "ws:") + f"{self._base}/api/kernels/{kernel}/channels"
-        channel = self._connected(where)
+        channel = self._connected(session["kernel"]["id"])
         try:
             texts = []
             for name, source, may_fail in code:
@@ -91,58 +93,42 @@ class Learner:
         finally:
             channel.close()
 
-    def _connected(self, where: str) -> websocket.WebSocket:
+    def _connected(self, kernel: str) -> Channel:
         """A channel on which the kernel has answered. On a busy machine the first may be lost; a page tries again."""
-        for attempt in range(1, CONNECTIONS + 1):
-            channel = websocket.create_connection(
-                where,
-                timeout=CELL_SECONDS,
-                header=[f"Authorization: token {self.hub.token}"],
-                http_no_proxy=["127.0.0.1"],
-            )
+        where = self.hub.address.replace("http:", "ws:") + f"{self._base}/api/kernels/{kernel}/channels"
+        deadline = time.monotonic() + KERNEL_SECONDS
+        reasons: list[str] = []
+        while (left := deadline - time.monotonic()) > 0:
             try:
-                self._cell(channel, "connect", "", False)
-                return channel
-            except WrongCell:
-                channel.close()
-                if attempt == CONNECTIONS:
+                channel = Channel(where, self.hub.token, left)
+                try:
+                    for _ in channel.run("", min(CONNECT_SECONDS, deadline - time.monotonic())):
+                        pass
+                except NoAnswer:
+                    channel.close()
                     raise
-        raise AssertionError("unreachable")
-
-    def _cell(self, channel: websocket.WebSocket, name: str, source: str, may_fail: bool) -> str:
-        number = uuid.uuid4().hex
-        header = {"msg_id": number, "username": self.name, "session": number, "msg_type": "execute_request"}
-        content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
-        channel.send(
-            json.dumps(
-                {
-                    "header": header | {"version": "5.3"},
-                    "parent_header": {},
-                    "metadata": {},
-                    "content": content,
-                    "channel": "shell",
-                }
-            )
+                return channel
+            except NoAnswer as problem:
+                reasons.append(str(problem))
+                time.sleep(RETRY_SECONDS)
+        raise WrongCell(
+            f"{self.name}: its kernel has not answered within {KERNEL_SECONDS:.0f} s; at first: {reasons[0]}"
         )
-        deadline = time.monotonic() + CELL_SECONDS
+
+    def _cell(self, channel: Channel, name: str, source: str, may_fail: bool) -> str:
         text: list[str] = []
-        while time.monotonic() < deadline:
-            try:
-                message: Mapping[str, Any] = json.loads(channel.recv())
-            except websocket.WebSocketException as error:
-                raise WrongCell(f"{self.name}: [{name}] {error}") from error
-            if message["parent_header"].get("msg_id") != number:
-                continue
-            kind, content = message["msg_type"], message["content"]
-            if kind == "error" and not may_fail:
-                raise WrongCell(f"{self.name}: [{name}] {content['ename']}: {content['evalue']}")
-            if kind == "stream":
-                text.append(content["text"])
-            elif kind in ("execute_result", "display_data"):
-                text.append(content["data"].get("text/plain", ""))
-            elif kind == "status" and content["execution_state"] == "idle":
-                return "\n".join(text)
-        raise WrongCell(f"{self.name}: [{name}] is still running after {CELL_SECONDS:.0f} s")
+        try:
+            for message in channel.run(source, CELL_SECONDS):
+                kind, content = message["msg_type"], message["content"]
+                if kind == "error" and not may_fail:
+                    raise WrongCell(f"{self.name}: [{name}] {content['ename']}: {content['evalue']}")
+                if kind == "stream":
+                    text.append(content["text"])
+                elif kind in ("execute_result", "display_data"):
+                    text.append(content["data"].get("text/plain", ""))
+        except NoAnswer as problem:
+            raise WrongCell(f"{self.name}: [{name}] {problem}") from problem
+        return "\n".join(text)
 
 
 class Watch:

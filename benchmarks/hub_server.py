@@ -7,31 +7,34 @@ JupyterHub and its proxy (a Node.js program) are no dependencies of the course a
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from helpers.course.kernel_ports import free_port
+
 from .engines import ROOT
 
 HUB, PROXY, PULLER = "jupyterhub==6.1.1", "configurable-http-proxy@5.3.0", "nbgitpuller==1.3.0"
+ONE_MACHINE = ROOT / "deploy" / "one-machine"
+LOG = ROOT / ".cache" / "hub.log"
 START_SECONDS = 60.0
 SPAWN_SECONDS = 300.0
 
 # SimpleLocalProcessSpawner: learners without accounts on this machine, each with a home folder of their own.
 _CONFIG = """
-import json, os
+import json, os, sys
 own = json.loads(os.environ["ONCE_HUB"])
 c.JupyterHub.bind_url = own["address"]
 c.JupyterHub.hub_bind_url = own["hub"]
@@ -47,6 +50,10 @@ c.Spawner.args = ["--allow-root"] if own["root"] else []
 c.Spawner.notebook_dir = own["course"]
 c.Spawner.start_timeout = c.Spawner.http_timeout = int(own["spawn_seconds"])
 c.Spawner.environment = own["environment"]
+# A server starts seconds after its port was chosen, while others start: JupyterHub's own choice may be taken by then.
+sys.path.insert(0, own["course"])
+from helpers.course.kernel_ports import free_port
+c.Spawner.pre_spawn_hook = lambda spawner: setattr(spawner, "port", free_port())
 c.JupyterHub.services = [{"name": "load", "api_token": own["token"]}]
 c.JupyterHub.load_roles = [{
     "name": "load", "services": ["load"], "scopes": ["admin:users", "admin:servers", "access:servers"],
@@ -68,7 +75,7 @@ class Hub:
     pid: int
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """One request through the proxy, as the load test's service. Raises urllib.error.HTTPError."""
+        """One request through the proxy, as the load test's service. Raises NoHub, which names the request."""
         request = urllib.request.Request(
             self.address + path,
             method=method,
@@ -76,29 +83,38 @@ class Hub:
             headers={"Authorization": f"token {self.token}", "Content-Type": "application/json"},
         )
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(request, timeout=SPAWN_SECONDS) as answer:
-            text = answer.read()
+        try:
+            with direct.open(request, timeout=SPAWN_SECONDS) as answer:
+                text = answer.read()
+        except (OSError, http.client.HTTPException) as error:  # an answer of 400 and above, too
+            raise NoHub(f"{method} {path}: {error}") from error
         return json.loads(text) if text else None
 
     def start_server(self, learner: str) -> None:
         """Start the learner's server and wait until it answers. Raises NoHub."""
-        with contextlib.suppress(urllib.error.HTTPError):  # the learner is known
+        with contextlib.suppress(NoHub):  # the learner is known
             self.call("POST", f"/hub/api/users/{learner}")
         self.call("POST", f"/hub/api/users/{learner}/server")
-        self._wait(learner, lambda user: user["servers"].get("", {}).get("ready", False))
+
+        def ready(user: Any) -> bool:
+            if not user["servers"]:  # it was there since it was asked for
+                raise NoHub(f"The server of {learner} ended while it started.")
+            return bool(user["servers"][""]["ready"])
+
+        self._wait(learner, "start", ready)
 
     def stop_server(self, learner: str) -> None:
         """What the idle culler does: the server and its kernels end."""
         self.call("DELETE", f"/hub/api/users/{learner}/server")
-        self._wait(learner, lambda user: not user["servers"])
+        self._wait(learner, "end", lambda user: not user["servers"])
 
-    def _wait(self, learner: str, done: Any) -> None:
+    def _wait(self, learner: str, what: str, done: Callable[[Any], bool]) -> None:
         deadline = time.monotonic() + SPAWN_SECONDS
         while time.monotonic() < deadline:
             if done(self.call("GET", f"/hub/api/users/{learner}")):
                 return
             time.sleep(0.1)
-        raise NoHub(f"The server of {learner} did not start or end within {SPAWN_SECONDS:.0f} s.")
+        raise NoHub(f"The server of {learner} did not {what} within {SPAWN_SECONDS:.0f} s.")
 
 
 def installed(environment: Path | None = None, proxy: Path | None = None) -> tuple[Path, Path]:
@@ -134,12 +150,15 @@ def _run(arguments: list[str]) -> None:
 
 @contextlib.contextmanager
 def running(environment: Path | None = None, proxy: Path | None = None) -> Iterator[Hub]:
-    """A JupyterHub with no learners yet; everything it started and stored is gone after. Raises NoHub."""
+    """A JupyterHub with no learners yet; everything it started and stored is gone after. Raises NoHub.
+
+    After a failure, the log of hub and servers lies in `LOG`.
+    """
     if os.name == "nt":
         raise NoHub("JupyterHub does not run on Windows.")
     scripts, program = installed(environment, proxy)
     folder = Path(tempfile.mkdtemp(prefix="once-hub-"))
-    front, api, hub = (_free_port() for _ in range(3))
+    front, api, hub = (free_port() for _ in range(3))
     token = secrets.token_hex(16)
     own = {
         "address": f"http://127.0.0.1:{front}",
@@ -151,7 +170,12 @@ def running(environment: Path | None = None, proxy: Path | None = None) -> Itera
         "token": token,
         "root": os.geteuid() == 0,
         "spawn_seconds": SPAWN_SECONDS,
-        "environment": {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "JUPYTER_PLATFORM_DIRS": "1"},
+        "environment": {
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUTF8": "1",
+            "JUPYTER_PLATFORM_DIRS": "1",
+            "JUPYTER_CONFIG_PATH": str(ONE_MACHINE),
+        },
     }
     (folder / "jupyterhub_config.py").write_text(_CONFIG, encoding="utf-8", newline="\n")
     (folder / "home").mkdir()
@@ -173,6 +197,11 @@ def running(environment: Path | None = None, proxy: Path | None = None) -> Itera
     try:
         _wait_until_up(process, result, log)
         yield result
+    except BaseException:
+        LOG.parent.mkdir(exist_ok=True)
+        shutil.copyfile(log, LOG)
+        print(f"The log of hub and servers: {LOG.relative_to(ROOT)}", file=sys.stderr)
+        raise
     finally:
         process.terminate()  # it stops the learners' servers and the proxy
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -185,15 +214,9 @@ def running(environment: Path | None = None, proxy: Path | None = None) -> Itera
 def _wait_until_up(process: subprocess.Popen[bytes], hub: Hub, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(NoHub, ValueError):
             hub.call("GET", "/hub/api/users")
             return
         time.sleep(0.2)
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["it wrote nothing"]
     raise NoHub(f"JupyterHub did not start: {lines[-1]}")
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import uuid
 from pathlib import Path
 
 import pytest
 import yaml
+from jupyter_client.manager import KernelManager
+from jupyter_core.paths import jupyter_runtime_dir
+from traitlets.config.loader import PyFileConfigLoader
 
 from benchmarks.hub import PAGE, Class, Need, Node, report, written
 from benchmarks.hub_learner import Visit, cells
+from benchmarks.hub_server import ONE_MACHINE
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = yaml.safe_load((ROOT / "deploy/jupyterhub/values.yaml").read_text(encoding="utf-8"))
@@ -63,6 +69,20 @@ def test_the_hub_gives_what_was_measured() -> None:
 def test_answers_lie_on_the_learners_volume() -> None:
     one = VALUES["singleuser"]
     assert one["extraEnv"]["ONCE_HOME"].startswith(one["storage"]["homeMountPath"] + "/")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="JupyterHub does not run on Windows")
+def test_kernels_on_one_machine_meet_on_no_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/" + "j" * 32)  # the longest that The Littlest JupyterHub makes
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "")
+    config = PyFileConfigLoader("jupyter_server_config.py", str(ONE_MACHINE)).load_config()
+    file = Path(jupyter_runtime_dir(), f"kernel-{uuid.uuid4()}.json")
+    kernel = KernelManager(config=config, connection_file=str(file))
+    assert not kernel.cache_ports
+    assert kernel.transport == "ipc"
+    sockets = kernel._make_url("hb").removeprefix("ipc://")
+    assert Path(sockets).is_relative_to(Path.home())
+    assert len(sockets) <= 103, "what macOS has room for; Linux has 107"
 
 
 def test_each_language_has_menus_and_a_link_to_its_first_page() -> None:
