@@ -2,8 +2,7 @@
 
 const CHOICE = "choice"; // one key: only the newest choice counts
 
-function render({ model, el }) {
-  const sent = delivery(model);
+function render({ model, el, sent }) {
   const language = model.get("language");
   const buttons = model.get("choices").map((html, place) => {
     const yours = make("span", { class: "once-yours" });
@@ -43,4 +42,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default delivered(render);
