@@ -172,6 +172,40 @@ def test_what_is_lost_on_the_way_is_sent_again_and_done_once(losing: Notebook, r
     expect(panel.locator(".once-bar [role=status]").nth(1)).to_be_empty()
 
 
+def test_what_was_lost_comes_before_what_is_pressed_later(losing: Notebook) -> None:
+    tab = losing.page
+    panel = tab.locator(".once-faults")
+    panel.locator("[data-group=before-write] > summary").click()
+    tab.evaluate(scripts.LOSE)
+    tab.locator(".once-answer textarea").first.fill("for the file")
+    with tab.expect_download() as download:
+        tab.locator("[data-file=table]").evaluate(scripts.LOSE_NO_MORE_AND_PRESS)
+    assert "for the file" in Path(download.value.path()).read_text(encoding="utf-8")
+
+    tab.evaluate(scripts.LOSE)
+    panel.locator("[data-method=crash_before_write]").click()
+    panel.locator("[data-method=clear]").evaluate(scripts.LOSE_NO_MORE_AND_PRESS)
+    expect(panel.locator("[data-said=clear]")).to_contain_text("✓")
+    expect(panel.locator("[data-cancel]")).to_have_count(0)
+
+
+def test_what_waits_is_that_of_all_views_and_outlives_them(losing: Notebook, running: Server) -> None:
+    """A text that is sent for ever comes after newer ones; one that no view knows of is typed over."""
+    tab = losing.page
+    losing.activate("vocabulary")
+    tab.evaluate(scripts.SECOND_VIEW)
+    fields = tab.get_by_role("textbox", name=tab.locator(".once-label").first.inner_text(), exact=True)
+    tab.evaluate(scripts.LOSE)
+    fields.first.fill("in all views")
+    expect(fields.nth(1)).to_have_value("in all views")
+    losing.clear()
+    tab.evaluate(scripts.CLOSE_SECOND_VIEWS)
+    assert len(tab.evaluate(scripts.LEFT_IN_TAB)) == 1
+    tab.evaluate(scripts.LOSE_NO_MORE)
+    losing.wait_for(lambda: tab.evaluate(scripts.LEFT_IN_TAB) == [], "an answer of the kernel")
+    assert "in all views" in _saved(running)
+
+
 def test_what_never_reached_a_kernel_is_there_for_the_next_one(losing: Notebook, running: Server) -> None:
     losing.page.evaluate(scripts.LOSE)
     losing.page.locator(".once-answer textarea").nth(1).fill("for the next kernel")
