@@ -38,6 +38,15 @@ lab.faults.two_at_once()
 learner.send("held-order", 1)
 lab.settle()
 """
+# Its answers never come.
+MUTE = """
+from helpers.show.choices import Choices
+heard = []
+mute = Choices(label="Again?", choices=["Yes"], yours="chosen")
+mute.on_choice(heard.append)
+mute.send = lambda message: None
+mute
+"""
 CELLS = {
     "ready": "from helpers.show import Lab\nlab = Lab('idempotent-consumer')\nlab",
     "vocabulary": "lab.vocabulary()",
@@ -53,6 +62,8 @@ CELLS = {
     "busy": BUSY,
     "compare": "chart = lab.compare_guards(['producer-copy'], ['none', 'conditional-write'])\nchart",
     "comparing": COMPARING,
+    "mute": MUTE,
+    "heard": "assert heard == [1], heard",
 }
 ANSWER = "Le même message, livré deux fois. Тот же заказ."
 
@@ -204,6 +215,17 @@ def test_what_waits_is_that_of_all_views_and_outlives_them(losing: Notebook, run
     tab.evaluate(scripts.LOSE_NO_MORE)
     losing.wait_for(lambda: tab.evaluate(scripts.LEFT_IN_TAB) == [], "an answer of the kernel")
     assert "in all views" in _saved(running)
+
+
+def test_a_second_press_before_the_answer_is_none(lesson: tuple[Notebook, Seen]) -> None:
+    """Where a second press means yes, nobody says it before the question is there."""
+    notebook, seen = lesson
+    notebook.run_cell("mute")
+    notebook.drawn("mute").get_by_role("button", name="Yes").dblclick()
+    expect(notebook.drawn("mute").get_by_role("status")).to_contain_text("!")
+    notebook.run_cell("heard")
+    assert notebook.failed_cells() == []
+    assert seen == Seen()
 
 
 def test_what_never_reached_a_kernel_is_there_for_the_next_one(losing: Notebook, running: Server) -> None:
@@ -429,7 +451,7 @@ def test_an_error_of_the_lab_is_three_sentences_on_the_page(lesson: tuple[Notebo
 def test_everything_fits_the_pane(fresh: tuple[Notebook, Seen]) -> None:
     """Nothing is wider than its output, so a reader never scrolls sideways to read a sentence."""
     notebook, seen = fresh
-    cells = [name for name in CELLS if name not in {"busy", "comparing", "worker", "held"}]
+    cells = [name for name in CELLS if name not in {"busy", "comparing", "worker", "held", "mute", "heard"}]
     for cell in cells:
         notebook.run_cell(cell)
     assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]

@@ -9,7 +9,7 @@ function render({ model, el, sent }) {
     const area = make("textarea", { rows: 2, placeholder: words.placeholder });
     const left = sent.left(entry.id);
     area.value = sent.pending(entry.id)?.text ?? model.get("texts")[entry.id];
-    if (typeof left?.text === "string" && left.text !== area.value) {
+    if (typeof left?.text === "string") { // also when the kernel has it: perhaps it could not save it
       area.value = left.text;
       sent.send(entry.id, left);
     }
