@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -76,7 +77,8 @@ class Vocabulary:
         if name not in self.blanks:
             raise KeyError(name)
         self._answers.write(_file(name), example)
-        self.refresh()
+        if self._widget is not None:
+            self._widget.written(name)
 
     def refresh(self) -> None:
         """Show in the live table what is saved now (another notebook may have written)."""
@@ -97,12 +99,12 @@ class Vocabulary:
             self._widget = _LiveTable(self, self._entries, self._answers)
         return self._widget.root
 
-    def csv(self) -> str:
-        """The table as CSV: word, meaning, example with what the learner wrote."""
+    def csv(self, written: Mapping[str, str] | None = None) -> str:
+        """The table as CSV: word, meaning, example with what the learner wrote (`written`: by entry id)."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\r\n")  # RFC 4180, 2.1
         writer.writerow([_("Word"), _("Meaning"), _("Example")])
-        written = self.examples
+        written = self.examples if written is None else written
         for entry in self._entries:
             example = without_marks(entry.example) if entry.example else written[entry.id]
             cells = (entry.word, without_marks(entry.meaning), example)
@@ -115,13 +117,22 @@ class Vocabulary:
         path.write_bytes(self.csv().encode("utf-8-sig"))
         return path
 
-    def printable(self, path: str | os.PathLike[str] | None = None, *, blank_lines: bool = False) -> str:
+    def printable(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        blank_lines: bool = False,
+        written: Mapping[str, str] | None = None,
+    ) -> str:
         """A complete HTML page to print; examples that the learner has not written are lines to write on.
 
         With `blank_lines` it is the page for a class: all of the learner's examples are lines, and there is a line
-        for a name and a date. With a `path`, the page is written there too.
+        for a name and a date. With a `path`, the page is written there too. `written`: other examples than are saved.
         """
-        written = {} if blank_lines else self.examples
+        if blank_lines:
+            written = {}
+        elif written is None:
+            written = self.examples
         title = _("Vocabulary")
         table = paper_table(self._entries, lambda entry: _own(written.get(entry.id, ""), _LINES_ON_PAPER))
         names = "".join(f"<span>{escape(labelled(what, ''))}</span>" for what in (_("Name"), _("Date")))
@@ -196,6 +207,9 @@ class _LiveTable:
         self._vocabulary = vocabulary
         self._answers = answers
         self._unsaved: set[str] = set()  # tried again with the next key stroke anywhere in the table
+        self._authors: dict[str, str] = {}  # the page that a text came from, by the text's entry
+        # A page is heard beside the cells: what is read from the files must not be older than what came meanwhile.
+        self._one_by_one = threading.RLock()
         self._models = {entry.id: entry.model for entry in entries if not entry.example}
         self._texts = dict.fromkeys(self._models, "")
         self._marks = dict.fromkeys(self._models, "")
@@ -221,22 +235,41 @@ class _LiveTable:
 
     def load(self) -> None:
         """Put what is saved into the fields."""
-        for name in self._texts:
-            if name not in self._unsaved:
-                self._texts[name] = self._answers.take(_file(name))
-                self._mark(name)
-        self._show()
+        with self._one_by_one:
+            for name in self._texts:
+                if name not in self._unsaved:
+                    self._texts[name] = self._answers.take(_file(name))
+                    self._mark(name)
+            self._show()
 
-    def _entered(self, content: Mapping[str, Any]) -> dict[str, str] | None:
-        """A message of the page: a text that was typed, or a file that is asked for."""
-        if "file" in content:
-            return self._download(content["file"])
-        name, text = str(content["entry"]), str(content["text"])
-        if content.get("left") and not text.startswith(self._texts[name]):
-            # It has waited since before this kernel: what was saved meanwhile is news to the learner, so it is kept.
-            self._answers.forget(_file(name))
-        self._typed(name, text)
-        return None
+    def written(self, name: str) -> None:
+        """Another way than the page has saved a text: what the page could not save of it is an older one."""
+        with self._one_by_one:
+            self._unsaved.discard(name)
+            self._authors.pop(name, None)
+            self.load()
+
+    def _entered(self, content: Mapping[str, Any]) -> dict[str, Any] | None:
+        """A message of the page: a text that was typed, or a file that is asked for.
+
+        A text comes with the page that it was typed in (`by`), and with the text that this page saw before (`over`).
+        """
+        with self._one_by_one:
+            if "file" in content:
+                return {**self._download(content["file"]), **self._left_over()}
+            name, text, by = str(content["entry"]), str(content["text"]), str(content.get("by"))
+            there = self._texts[name]
+            if self._authors.get(name) != by and content.get("over") != there and not text.startswith(there):
+                # It has waited, and another page or the kernel before was heard meanwhile: that is news to the
+                # learner, so it is kept.
+                self._answers.forget(_file(name))
+            self._authors[name] = by
+            self._typed(name, text)
+            return self._left_over() or None
+
+    def _left_over(self) -> dict[str, Any]:
+        """What the page is to keep for the next kernel."""
+        return {"unsaved": sorted(self._unsaved)} if self._unsaved else {}
 
     def _typed(self, name: str, text: str) -> None:
         self._texts[name] = text
@@ -307,17 +340,17 @@ class _LiveTable:
         return page([while_connected(box("open" if notice else "good", body))])
 
     def _download(self, kind: str) -> dict[str, str]:
-        """A file of the table as it is now. What was typed came before: messages of one page keep their order."""
+        """A file of what is on the page, also of what could not be saved. The page sends what was typed before."""
         name = f"vocabulary-{current()}"
         if kind == "table":
             # The mark by which spreadsheets know UTF-8.
             return {
                 "name": f"{name}.csv",
                 "type": "text/csv;charset=utf-8",
-                "content": "\ufeff" + self._vocabulary.csv(),
+                "content": "\ufeff" + self._vocabulary.csv(self._texts),
             }
         blank_lines = kind == "empty"
-        content = self._vocabulary.printable(blank_lines=blank_lines)
+        content = self._vocabulary.printable(blank_lines=blank_lines, written=self._texts)
         return {"name": f"{name}{'-empty' * blank_lines}.html", "type": "text/html;charset=utf-8", "content": content}
 
 

@@ -59,6 +59,24 @@ LOSE = """() => {
 }"""
 LOSE_NO_MORE = "() => { delete window.jupyterapp.shell.currentWidget.sessionContext.session.kernel._ws.send; }"
 
+# The connection is alive again, and this is pressed before anything is sent once more.
+LOSE_NO_MORE_AND_PRESS = f"""(element) => {{ ({LOSE_NO_MORE})(); element.click(); }}"""
+
+# What the tab keeps until a kernel has saved it.
+LEFT_IN_TAB = "() => Object.keys(sessionStorage).filter((key) => key.startsWith('once:'))"
+
+# A second view of the cell's output, in a tab of its own.
+SECOND_VIEW = """async () => {
+  const {commands, shell} = window.jupyterapp;
+  const notebook = shell.currentWidget;
+  await commands.execute('notebook:create-output-view');
+  shell.activateById(notebook.id);
+}"""
+CLOSE_SECOND_VIEWS = """() => {
+  const {shell} = window.jupyterapp;
+  for (const one of [...shell.widgets('main')]) if (one !== shell.currentWidget) one.dispose();
+}"""
+
 START_CELL = """(wanted) => {
   const {content} = window.jupyterapp.shell.currentWidget;
   const index = [...content.model.cells].findIndex(cell => cell.id === wanted);

@@ -38,6 +38,15 @@ lab.faults.two_at_once()
 learner.send("held-order", 1)
 lab.settle()
 """
+# Its answers never come.
+MUTE = """
+from helpers.show.choices import Choices
+heard = []
+mute = Choices(label="Again?", choices=["Yes"], yours="chosen")
+mute.on_choice(heard.append)
+mute.send = lambda message: None
+mute
+"""
 CELLS = {
     "ready": "from helpers.show import Lab\nlab = Lab('idempotent-consumer')\nlab",
     "vocabulary": "lab.vocabulary()",
@@ -53,6 +62,8 @@ CELLS = {
     "busy": BUSY,
     "compare": "chart = lab.compare_guards(['producer-copy'], ['none', 'conditional-write'])\nchart",
     "comparing": COMPARING,
+    "mute": MUTE,
+    "heard": "assert heard == [1], heard",
 }
 ANSWER = "Le même message, livré deux fois. Тот же заказ."
 
@@ -170,6 +181,51 @@ def test_what_is_lost_on_the_way_is_sent_again_and_done_once(losing: Notebook, r
     expect(panel.locator("[data-cancel]")).to_have_count(1)
     expect(tab.locator(".once-cut:visible")).to_have_count(0)
     expect(panel.locator(".once-bar [role=status]").nth(1)).to_be_empty()
+
+
+def test_what_was_lost_comes_before_what_is_pressed_later(losing: Notebook) -> None:
+    tab = losing.page
+    panel = tab.locator(".once-faults")
+    panel.locator("[data-group=before-write] > summary").click()
+    tab.evaluate(scripts.LOSE)
+    tab.locator(".once-answer textarea").first.fill("for the file")
+    with tab.expect_download() as download:
+        tab.locator("[data-file=table]").evaluate(scripts.LOSE_NO_MORE_AND_PRESS)
+    assert "for the file" in Path(download.value.path()).read_text(encoding="utf-8")
+
+    tab.evaluate(scripts.LOSE)
+    panel.locator("[data-method=crash_before_write]").click()
+    panel.locator("[data-method=clear]").evaluate(scripts.LOSE_NO_MORE_AND_PRESS)
+    expect(panel.locator("[data-said=clear]")).to_contain_text("✓")
+    expect(panel.locator("[data-cancel]")).to_have_count(0)
+
+
+def test_what_waits_is_that_of_all_views_and_outlives_them(losing: Notebook, running: Server) -> None:
+    """A text that is sent for ever comes after newer ones; one that no view knows of is typed over."""
+    tab = losing.page
+    losing.activate("vocabulary")
+    tab.evaluate(scripts.SECOND_VIEW)
+    fields = tab.get_by_role("textbox", name=tab.locator(".once-label").first.inner_text(), exact=True)
+    tab.evaluate(scripts.LOSE)
+    fields.first.fill("in all views")
+    expect(fields.nth(1)).to_have_value("in all views")
+    losing.clear()
+    tab.evaluate(scripts.CLOSE_SECOND_VIEWS)
+    assert len(tab.evaluate(scripts.LEFT_IN_TAB)) == 1
+    tab.evaluate(scripts.LOSE_NO_MORE)
+    losing.wait_for(lambda: tab.evaluate(scripts.LEFT_IN_TAB) == [], "an answer of the kernel")
+    assert "in all views" in _saved(running)
+
+
+def test_a_second_press_before_the_answer_is_none(lesson: tuple[Notebook, Seen]) -> None:
+    """Where a second press means yes, nobody says it before the question is there."""
+    notebook, seen = lesson
+    notebook.run_cell("mute")
+    notebook.drawn("mute").get_by_role("button", name="Yes").dblclick()
+    expect(notebook.drawn("mute").get_by_role("status")).to_contain_text("!")
+    notebook.run_cell("heard")
+    assert notebook.failed_cells() == []
+    assert seen == Seen()
 
 
 def test_what_never_reached_a_kernel_is_there_for_the_next_one(losing: Notebook, running: Server) -> None:
@@ -395,7 +451,7 @@ def test_an_error_of_the_lab_is_three_sentences_on_the_page(lesson: tuple[Notebo
 def test_everything_fits_the_pane(fresh: tuple[Notebook, Seen]) -> None:
     """Nothing is wider than its output, so a reader never scrolls sideways to read a sentence."""
     notebook, seen = fresh
-    cells = [name for name in CELLS if name not in {"busy", "comparing", "worker", "held"}]
+    cells = [name for name in CELLS if name not in {"busy", "comparing", "worker", "held", "mute", "heard"}]
     for cell in cells:
         notebook.run_cell(cell)
     assert [one.partition(":")[0] for one in notebook.failed_cells()] == ["error"]

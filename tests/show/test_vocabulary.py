@@ -38,6 +38,10 @@ def write(vocabulary: Vocabulary, name: str, text: str, **more: object) -> None:
     assert enter(table(vocabulary), {"entry": name, "text": text, **more})
 
 
+def refuse(name: str, text: str) -> Path:
+    raise AnswerNotSaved("<i>No</i> room.", "The disk is full.", "Free some space.")
+
+
 def lines_in(printed: str) -> int:
     return printed.partition("</style>")[2].count("border-bottom")
 
@@ -74,10 +78,6 @@ def test_the_status_says_in_words_what_is_saved(answers: Answers) -> None:
 
 def test_a_failure_to_save_is_shown_and_the_text_stays(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = made(answers)
-
-    def refuse(name: str, text: str) -> Path:
-        raise AnswerNotSaved("<i>No</i> room.", "The disk is full.", "Free some space.")
-
     with monkeypatch.context() as patch:
         patch.setattr(answers, "write", refuse)
         write(vocabulary, "guard", "precious")
@@ -192,15 +192,42 @@ def test_a_text_that_is_sent_again_is_answered_again_and_written_once(answers: A
     assert vocabulary.examples["guard"] == "written since by a method", "overtaken by what was typed later"
 
 
-def test_a_text_that_was_left_on_the_page_replaces_nothing_unseen(answers: Answers) -> None:
+def test_a_text_that_has_waited_replaces_nothing_unseen(answers: Answers) -> None:
+    """On a page that was loaded again, or whose connection was cut while another page was used."""
     made(answers).write("guard", "The cond")
     made(answers).write("race", "written in another window")
     vocabulary = made(again(answers))
-    write(vocabulary, "guard", "The condition", left=True)
+    write(vocabulary, "guard", "The condition", by="page 1", over="")
     assert "Another notebook" not in page_text(vocabulary), "the learner has only gone on writing"
-    write(vocabulary, "race", "left here", left=True)
+    write(vocabulary, "race", "left here", by="page 1", over="")
     assert vocabulary.examples == {"guard": "The condition", "race": "left here"}
     assert "written in another window" in page_text(vocabulary)
+    vocabulary.refresh()
+    write(vocabulary, "guard", "corrected", by="page 1", over="The cond")
+    write(vocabulary, "guard", "seen and changed", by="page 2", over="corrected")
+    assert "Another notebook" not in page_text(vocabulary)
+    write(vocabulary, "guard", "typed before page 2 was", by="page 1", over="corrected")
+    assert "seen and changed" in page_text(vocabulary)
+
+
+def test_what_could_not_be_saved_is_left_to_the_page_and_in_its_files(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocabulary = made(answers)
+    with monkeypatch.context() as patch:
+        patch.setattr(answers, "write", refuse)
+        for name in ("guard", "race"):
+            (answered,) = enter(table(vocabulary), {"entry": name, "text": f"no room for {name}"})
+        assert answered["answer"] == {"unsaved": ["guard", "race"]}
+        (answered,) = enter(table(vocabulary), {"file": "table"})
+        assert "no room for guard" in answered["answer"]["content"]
+        assert answered["answer"]["unsaved"] == ["guard", "race"], "asking for a file saves nothing"
+        (answered,) = enter(table(vocabulary), {"file": "page"})
+        assert "no room for guard" in answered["answer"]["content"]
+    vocabulary.write("guard", "newer, by a method")
+    (answered,) = enter(table(vocabulary), {"entry": "race", "text": "room"})
+    assert answered["answer"] is None
+    assert vocabulary.examples == {"guard": "newer, by a method", "race": "room"}
 
 
 def test_a_good_answer_is_offered_to_who_has_written_one(answers: Answers) -> None:

@@ -2,12 +2,15 @@
 
 const CHOICE = "choice"; // one key: only the newest choice counts
 
-function render({ model, el }) {
-  const sent = delivery(model);
+function render({ model, el, sent }) {
   const language = model.get("language");
   const buttons = model.get("choices").map((html, place) => {
     const yours = make("span", { class: "once-yours" });
-    const press = button("", () => sent.send(CHOICE, { number: place + 1 }), { class: "once-choice" });
+    const choose = () => {
+      // Who presses again because nothing happens does not mean the second press that says "yes, afresh".
+      if (sent.pending(CHOICE)?.number !== place + 1) sent.send(CHOICE, { number: place + 1 });
+    };
+    const press = button("", choose, { class: "once-choice" });
     press.append(make("span", { html }), yours);
     return { press, yours };
   });
@@ -43,4 +46,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default delivered(render);

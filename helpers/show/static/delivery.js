@@ -29,64 +29,118 @@ function put(element, html) {
 const TICK = 500; // ms
 const LATE = 1500; // ms without an answer, then the page says so
 const LONGEST = 15000; // ms between two attempts; before that each pause is twice the one before
-const deliveries = new WeakMap();
+
+// Which model has put what into the tab's store: a text of one may be taken over by another that is drawn later.
+const owners = (globalThis.onceOwners ??= new Map());
+
+// What a module of a control exports, made of its `render`. All views of one model share what has no answer yet, and
+// it outlives them: anywidget gives each view a model of its own, and takes its listeners away when the view is closed.
+function delivered(render) {
+  return () => {
+    let sent = null;
+    return {
+      initialize({ model }) {
+        sent = delivery(model);
+        return sent.end;
+      },
+      render: ({ model, el }) => render({ model, el, sent }),
+    };
+  };
+}
 
 // A connection can be cut long before anybody notices, and what was sent meanwhile is lost without an error. So each
 // message has a key and a number, and is sent again until the kernel has answered with both; the kernel acts on a
-// number once. A newer message takes the place of one with the same key.
+// number once. A newer message takes the place of one with the same key. All that waits is sent at each attempt, the
+// oldest first: what was pressed later is not done earlier, and a file holds what was typed before it was asked for.
 function delivery(model) {
-  if (deliveries.has(model)) return deliveries.get(model);
   const page = `${Date.now()}-${Math.random()}`; // randomUUID is for pages with https or on this computer only
-  const waiting = new Map();
+  const waiting = new Map(); // in the order of their numbers
+  const stored = new Set(); // what the tab keeps for this model, by key
   const listeners = new Set();
   let last = 0;
+  let tries = 0;
+  let next = 0;
   let timer = null;
 
   const tell = () => { for (const listener of [...listeners]) listener(); };
-  const stored = (key) => `once:${model.get("place")}:${key}`;
+  const named = (key) => `once:${model.get("place")}:${key}`;
   function storage(act) {
     if (!model.get("place")) return null;
     try { return act(window.sessionStorage); } catch { return null; } // full, or forbidden by the browser
   }
-  function transmit(key, entry) {
-    entry.tries += 1;
-    entry.next = performance.now() + Math.min(1000 * 2 ** (entry.tries - 1), LONGEST);
-    // Throws while there is no kernel at all.
-    try { model.send({ page, key, number: entry.number, content: entry.content }); } catch { /* tried again */ }
+  function store(key, content) {
+    stored.add(key);
+    storage((kept) => {
+      owners.set(named(key), give);
+      kept.setItem(named(key), JSON.stringify(content));
+    });
+  }
+  function drop(key) {
+    stored.delete(key);
+    if (owners.get(named(key)) !== give) return; // another notebook of this lesson has put its own there since
+    owners.delete(named(key));
+    storage((kept) => kept.removeItem(named(key)));
+  }
+  // Another model sends it now. If this one did too, it might come after something newer.
+  function give(key) {
+    stored.delete(key);
+    waiting.delete(key);
+    if (!waiting.size) stop();
+    tell();
+  }
+  function transmit() {
+    next = performance.now() + Math.min(1000 * 2 ** tries, LONGEST);
+    tries += 1;
+    for (const [key, { number, content }] of waiting) {
+      // Throws while there is no kernel at all: tried again.
+      try { model.send({ page, key, number, content }); } catch { return; }
+    }
+  }
+  function stop() {
+    clearInterval(timer);
+    timer = null;
   }
   function tick() {
-    const now = performance.now();
-    for (const [key, entry] of waiting) if (now >= entry.next) transmit(key, entry);
+    if (performance.now() >= next) transmit();
     tell();
   }
   model.on("msg:custom", ({ had, number, page: whose, answer }) => {
     const entry = waiting.get(had);
     if (whose !== page || entry?.number !== number) return;
     waiting.delete(had);
-    storage((kept) => kept.removeItem(stored(had)));
-    if (!waiting.size) { clearInterval(timer); timer = null; }
+    // The kernel has heard these, and could not write them down: they are kept for the next one.
+    const unsaved = answer?.unsaved ?? [];
+    for (const key of [...stored]) if (!waiting.has(key) && !unsaved.includes(key)) drop(key);
+    if (!waiting.size) stop();
     entry.answered?.(answer);
     tell();
   });
 
-  const made = {
+  return {
+    page,
     send(key, content, answered) {
       last += 1;
       const begun = waiting.get(key)?.begun ?? performance.now();
-      const entry = { number: last, content, answered, begun, tries: 0, next: 0 };
-      waiting.set(key, entry);
-      storage((kept) => kept.setItem(stored(key), JSON.stringify(content)));
+      waiting.delete(key);
+      waiting.set(key, { number: last, content, answered, begun });
+      store(key, content);
       timer ??= setInterval(tick, TICK);
-      transmit(key, entry);
+      tries = 0;
+      transmit();
       tell();
     },
     // What was sent under this key and has no answer yet.
     pending: (key) => waiting.get(key)?.content,
-    // The same from before: the page was loaded again, or the kernel was, and the answer never came.
+    // The same from before: the page was loaded again, or the kernel was, and nothing has saved it. Whoever takes it
+    // sends it.
     left(key) {
-      const found = storage((kept) => kept.getItem(stored(key)));
-      storage((kept) => kept.removeItem(stored(key)));
-      return found ? JSON.parse(found) : undefined;
+      if (stored.has(key)) return undefined; // by another view of this model
+      const found = storage((kept) => kept.getItem(named(key)));
+      if (!found) return undefined;
+      owners.get(named(key))?.(key);
+      owners.delete(named(key));
+      storage((kept) => kept.removeItem(named(key)));
+      try { return JSON.parse(found); } catch { return undefined; }
     },
     late(key) {
       const now = performance.now();
@@ -98,7 +152,6 @@ function delivery(model) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    end: stop,
   };
-  deliveries.set(model, made);
-  return made;
 }

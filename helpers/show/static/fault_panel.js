@@ -75,9 +75,8 @@ function presetCard(preset, words, send, opened) {
   return card;
 }
 
-function render({ model, el }) {
+function render({ model, el, sent }) {
   const words = model.get("words");
-  const sent = delivery(model);
   const send = (message) => sent.send(`press ${presses += 1}`, message);
 
   const status = make("span", { role: "status", class: "once-status" });
@@ -142,4 +141,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default delivered(render);

@@ -1,8 +1,7 @@
 // The vocabulary on the page (helpers/show/vocabulary.py). All texts come from Python; what is HTML was made there.
 
-function render({ model, el }) {
+function render({ model, el, sent }) {
   const words = model.get("words");
-  const sent = delivery(model);
   const fields = new Map();
 
   function example(entry) {
@@ -10,11 +9,14 @@ function render({ model, el }) {
     const area = make("textarea", { rows: 2, placeholder: words.placeholder });
     const left = sent.left(entry.id);
     area.value = sent.pending(entry.id)?.text ?? model.get("texts")[entry.id];
-    if (left && left.text !== area.value) {
+    if (typeof left?.text === "string") { // also when the kernel has it: perhaps it could not save it
       area.value = left.text;
-      sent.send(entry.id, { ...left, left: true });
+      sent.send(entry.id, left);
     }
-    area.addEventListener("input", () => sent.send(entry.id, { entry: entry.id, text: area.value }));
+    // With the text that the kernel had when this one was begun: by that it sees what the learner has not seen.
+    area.addEventListener("input", () => sent.send(entry.id, {
+      entry: entry.id, text: area.value, by: sent.page, over: sent.pending(entry.id)?.over ?? model.get("texts")[entry.id],
+    }));
     const mark = make("div");
     const good = make("div");
     const answer = make("div", { class: "once-cell once-answer" }, [
@@ -66,7 +68,9 @@ function render({ model, el }) {
     put(status, model.get("status"));
   }
   function showSent() {
-    for (const [id, { answer }] of fields) {
+    for (const [id, { answer, area }] of fields) {
+      const typed = sent.pending(id)?.text; // here, or in another view
+      if (typed !== undefined && area.value !== typed) area.value = typed;
       answer.classList.toggle("once-waiting", Boolean(sent.pending(id)));
       answer.classList.toggle("once-late", sent.late(id));
     }
@@ -85,4 +89,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default delivered(render);
