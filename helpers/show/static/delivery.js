@@ -50,7 +50,7 @@ function delivered(render) {
 
 // A connection can be cut long before anybody notices, and what was sent meanwhile is lost without an error. So each
 // message has a key and a number, and is sent again until the kernel has answered with both; the kernel acts on a
-// number once. A newer message takes the place of one with the same key. All that waits is sent at each attempt, the
+// number once. A newer message takes the place of one with the same key, and goes when that is answered. All that waits is sent at each attempt, the
 // oldest first: what was pressed later is not done earlier, and a file holds what was typed before it was asked for.
 function delivery(model) {
   const page = `${Date.now()}-${Math.random()}`; // randomUUID is for pages with https or on this computer only
@@ -91,9 +91,10 @@ function delivery(model) {
   function transmit() {
     next = performance.now() + Math.min(1000 * 2 ** tries, LONGEST);
     tries += 1;
-    for (const [key, { number, content }] of waiting) {
+    for (const [key, entry] of waiting) {
       // Throws while there is no kernel at all: tried again.
-      try { model.send({ page, key, number, content }); } catch { return; }
+      try { model.send({ page, key, number: entry.number, content: entry.content }); } catch { return; }
+      entry.sent = true;
     }
   }
   function stop() {
@@ -106,7 +107,11 @@ function delivery(model) {
   }
   model.on("msg:custom", ({ had, number, page: whose, answer }) => {
     const entry = waiting.get(had);
-    if (whose !== page || entry?.number !== number) return;
+    if (whose !== page || !entry) return;
+    if (entry.number !== number) {
+      if (!entry.sent) transmit();
+      return;
+    }
     waiting.delete(had);
     // The kernel has heard these, and could not write them down: they are kept for the next one.
     const unsaved = answer?.unsaved ?? [];
@@ -120,13 +125,16 @@ function delivery(model) {
     page,
     send(key, content, answered) {
       last += 1;
-      const begun = waiting.get(key)?.begun ?? performance.now();
+      const before = waiting.get(key);
+      const now = performance.now();
       waiting.delete(key);
-      waiting.set(key, { number: last, content, answered, begun });
+      waiting.set(key, { number: last, content, answered, begun: before?.begun ?? now, sent: false });
       store(key, content);
       timer ??= setInterval(tick, TICK);
       tries = 0;
-      transmit();
+      // Who types faster than the kernel writes down has one letter on the way; the others follow in one.
+      if (before) next = Math.min(next, now + 1000);
+      else transmit();
       tell();
     },
     // What was sent under this key and has no answer yet.
