@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from helpers.show import kept
+import helpers
+from helpers.show import kept, live
 from helpers.show.bundle import WIDGET_VIEW, bundle
+
+HELPERS = Path(helpers.__file__).parent
 
 
 class Switch:
@@ -78,3 +82,11 @@ def test_other_values_are_left_alone(shell: InteractiveShell, monkeypatch: pytes
     monkeypatch.setenv("JPY_SESSION_NAME", "/course/notebooks/fr/02_x.ipynb")
     kept.install(shell)
     assert shown(shell, value) == before
+
+
+def test_no_rule_asks_after_all_elements_when_the_sign_of_the_kernel_changes() -> None:
+    """`:has(…) *` has a browser compute the style of everything below, each time that something in `…` may have
+    changed. In a lesson that was more than half of what the page did."""
+    styles = "".join(path.read_text(encoding="utf-8") for path in HELPERS.rglob("*.css")) + kept.kept("") + live._STYLE
+    assert ":has(" in styles
+    assert re.findall(r":has\([^{}]*\) \*", styles) == []
