@@ -30,6 +30,7 @@ from tests.browser import notebook_scripts as scripts
 
 START_SECONDS = 60
 RUN_SECONDS = 180
+CELL_SECONDS = 90
 CHROMIUM_FLAGS = (
     "--no-sandbox",  # CI runs as root
     "--disable-gpu",
@@ -257,7 +258,11 @@ class Notebook:
 
     def wait_until_ended(self, cell: str) -> None:
         """Wait for the end of a cell that was started."""
-        self.page.wait_for_function(scripts.CELL_ENDED, arg=cell, timeout=RUN_SECONDS * 1000)
+        try:
+            self.page.wait_for_function(scripts.CELL_ENDED, arg=cell, timeout=CELL_SECONDS * 1000)
+        except TimeoutError:
+            state = self.page.evaluate(scripts.CELL_STATE, cell)
+            raise AssertionError(f"after {CELL_SECONDS} s the cell {cell} has not ended: {state}") from None
         self.wait_until_idle()
 
     def start_cell(self, cell: str) -> None:

@@ -90,6 +90,14 @@ START_CELL = """(wanted) => {
 
 CELL_ENDED = "(wanted) => window.onceEnded?.[wanted]"
 
+CELL_STATE = """(wanted) => {
+  const {content, sessionContext} = window.jupyterapp.shell.currentWidget;
+  const cell = [...content.model.cells].find((one) => one.id === wanted);
+  const kernel = sessionContext.session?.kernel;
+  return `cell ${cell?.executionState}, number ${cell?.executionCount}; ` +
+    `kernel ${kernel?.status}, ${kernel?.connectionStatus}; dialogs ${document.querySelectorAll('.jp-Dialog').length}`;
+}"""
+
 INDEX_OF = """(wanted) => {
   const {content} = window.jupyterapp.shell.currentWidget;
   return [...content.model.cells].findIndex(cell => cell.id === wanted);

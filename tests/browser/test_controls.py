@@ -38,7 +38,7 @@ lab.faults.two_at_once()
 learner.send("held-order", 1)
 lab.settle()
 """
-# Its answers never come.
+# Its answers do not come, until "heard".
 MUTE = """
 from helpers.show.choices import Choices
 heard = []
@@ -63,7 +63,7 @@ CELLS = {
     "compare": "chart = lab.compare_guards(['producer-copy'], ['none', 'conditional-write'])\nchart",
     "comparing": COMPARING,
     "mute": MUTE,
-    "heard": "assert heard == [1], heard",
+    "heard": "assert heard == [1], heard\ndel mute.send",
 }
 ANSWER = "Le même message, livré deux fois. Тот же заказ."
 
@@ -224,6 +224,7 @@ def test_a_second_press_before_the_answer_is_none(lesson: tuple[Notebook, Seen])
     notebook.drawn("mute").get_by_role("button", name="Yes").dblclick()
     expect(notebook.drawn("mute").get_by_role("status")).to_contain_text("!")
     notebook.run_cell("heard")
+    expect(notebook.drawn("mute").get_by_role("status")).to_be_empty()
     assert notebook.failed_cells() == []
     assert seen == Seen()
 
@@ -260,10 +261,15 @@ def test_guards_are_compared_by_keyboard_while_a_cell_runs(lesson: tuple[Noteboo
     expect(tab.locator(".once-live svg[role=img]").first).to_contain_text("3 → 3 ✗")
     notebook.start_cell("comparing")
     copies = tab.locator(".once-live input[type=number]")
-    copies.fill("5")
-    copies.press("Tab")
     button = tab.locator(".once-live button").last
-    expect(button).to_be_focused()
+
+    def tab_to_button() -> bool:
+        copies.fill("5")
+        copies.press("Tab")
+        return bool(button.evaluate("(element) => element === document.activeElement"))
+
+    # To run a cell gives it the focus, a moment later.
+    notebook.wait_for(tab_to_button, "the focus on the button")
     tab.keyboard.press("Enter")
     notebook.wait_until_ended("comparing")
     expect(tab.locator(".once-live svg[role=img]").first).to_contain_text("5 → 5 ✗")
