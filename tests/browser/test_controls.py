@@ -444,7 +444,7 @@ def test_everything_fits_the_pane(fresh: tuple[Notebook, Seen]) -> None:
 
 
 def test_nothing_says_saved_while_the_connection_is_cut(lesson: tuple[Notebook, Seen], running: Server) -> None:
-    """The last one here: a while after a cut JupyterLab may connect once more, and what is on its way is lost then."""
+    """The last one here: what JupyterLab and its server still do about a cut a while later is in nobody's way then."""
     notebook, seen = lesson
     notebook.run_cell("vocabulary")
     tab = notebook.page
