@@ -1,9 +1,8 @@
 """Widgets whose page sends what a learner enters until the kernel has it, and whose kernel acts on it once.
 
 A comm message has no receipt: what is sent into a connection that was cut is lost, and neither side learns of it
-before JupyterLab notices the cut, half a minute later at worst. It is the subject of this course, and its
-remedy too: the page sends again (static/delivery.js), and a message that arrives twice is answered twice, but handled
-once.
+before JupyterLab notices the cut. It is the subject of this course, and its remedy too: the page sends again
+(static/delivery.js), and a message that arrives twice is answered twice, but handled once.
 """
 
 from __future__ import annotations

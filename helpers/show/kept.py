@@ -33,7 +33,7 @@ _SHUT_DOWN = ':has(.jp-Notebook-ExecutionIndicator:is([data-status="unknown"], [
 _BEFORE_KEPT = f":has(+ {_CHILD} .once-kept)"
 _LIVE = f"{_CHILD}:has({_CONNECTED}) + {_CHILD}:has(.once-kept)"
 # The sign changes with each cell that runs. Where one of these rules then asked after all elements of the notebook, by
-# `:not(… *)`, half of the page's work was that: 7 of 13 s in a lesson.
+# `:not(… *)`, half of the page's work was that: 6 of 13 s in a lesson.
 _HIDDEN = (
     f"{_NOTEBOOK}:not({_SHUT_DOWN}) {_LIVE}",
     f"{_LIVE}:not({_NOTEBOOK} *)",

@@ -86,7 +86,7 @@ def test_other_values_are_left_alone(shell: InteractiveShell, monkeypatch: pytes
 
 def test_no_rule_asks_after_all_elements_when_the_sign_of_the_kernel_changes() -> None:
     """`:has(…) *` has a browser compute the style of everything below, each time that something in `…` may have
-    changed. In a lesson that was more than half of what the page did."""
+    changed. In a lesson that was half of what the page did."""
     styles = "".join(path.read_text(encoding="utf-8") for path in HELPERS.rglob("*.css")) + kept.kept("") + live._STYLE
     assert ":has(" in styles
     assert re.findall(r":has\([^{}]*\) \*", styles) == []
